@@ -196,7 +196,8 @@ def beside(ours, theirs, measure, limit=LIMIT):
 
 def tables(ours, theirs, options):
     cases, controls = options.cases, options.cc
-    lines = [f"Maximum completion time in us of seed 1, uet_sim / htsim; above {LIMIT} % in bold:",
+    lines = ["Maximum completion time in us of seed 1, uet_sim / htsim; "
+             f"more than {LIMIT} % slower in bold:",
              "", "| case | " + " | ".join(controls) + " |", "|---" * (len(controls) + 1) + "|"]
     for case in cases:
         cells = []

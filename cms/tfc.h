@@ -1,5 +1,5 @@
-// TFC, experimental: credit for the buffer of the destination, in cells, on a link between two
-// points that may not lose anything. Both ends know the first allocation by configuration.
+// TFC, experimental: credit for cells of the destination's buffer, over links that lose nothing.
+// Both ends get the initial allocation from their configuration.
 // Integer arithmetic; no heap, no clock. [cms.md 6]
 #pragma once
 
@@ -26,7 +26,7 @@ constexpr uint32_t tfc_cells(const TfcConfig& tfc, uint32_t nominal) {
 // sockets bound it, as they bound first windows; then it depends on no length of packets, in which
 // the two ends may differ. [CMS-147]
 inline uint32_t tfc_first_cells(const Config& c) {
-  constexpr uint64_t kMost = 1 << 22;  // half of what 24 bits tell apart
+  constexpr uint64_t kMost = 1 << 22;  // half of 2^23, the most that 24-bit counters compare
   constexpr uint64_t kSocketBytes = 128 * 1024;
   const uint64_t by_delay = c.bdp_bytes() * 3 / 2;
   const uint64_t usual = c.start_slowly ? std::min(by_delay, kSocketBytes) : by_delay;
@@ -34,11 +34,11 @@ inline uint32_t tfc_first_cells(const Config& c) {
   return static_cast<uint32_t>(std::min(bytes / c.tfc.cell_bytes, kMost));
 }
 
-// What one PDC has of the cells of its context: ACKs are of a PDC, and count for it.
+// The share of one PDC in the cells of its context: each ACK grants to one PDC.
 struct TfcShare {
-  uint32_t granted = 0;   // cumulative, as last told, beyond the first allocation; 24 bits count
-  uint32_t returned = 0;  // of packets that were thought lost, which may have arrived; saturates
-  int32_t spent = 0;      // and not granted again; below zero while such packets are to be repeated
+  uint32_t granted = 0;   // cumulative, as last told, beyond the initial allocation; 24 bits count
+  uint32_t returned = 0;  // cells of packets taken for lost, which may still arrive; saturates
+  int32_t spent = 0;      // used, not yet granted again; negative if one taken for lost arrived
 };
 
 // The source: a context, which is the sum over its PDCs. Sizes are nominal. [CMS-002, CMS-146]
@@ -49,7 +49,7 @@ class TfcSource {
         first_(static_cast<int32_t>(tfc_first_cells(config))),
         timeout_(credit_timeout(config)) {}
 
-  // So many packets of that size have their cells. [CMS-147]
+  // Whether there are cells for that many packets of that size. [CMS-147]
   bool may_send(uint32_t bytes, uint32_t packets = 1) const {
     return free_cells() >= static_cast<int32_t>(packets * tfc_cells(tfc_, bytes)) || is_trusted_;
   }
@@ -81,7 +81,7 @@ class TfcSource {
     if (ahead > share.spent + static_cast<int32_t>(share.returned)) return CreditNews::impossible;
     if (ahead == 0) return CreditNews::taken;
     share.granted += static_cast<uint32_t>(ahead);
-    // What it may be ahead by, of packets that were repeated, is no more than the buffer.
+    // It may grant cells of packets that we resend: of those at most one buffer is taken.
     count(share, -std::min(ahead, share.spent + first_));
     quiet_since_ = e.at;
     backoff_ = 1;
@@ -96,7 +96,7 @@ class TfcSource {
     backoff_ = 1;
   }
   void on_nothing_waits() { is_waiting_ = false; }
-  // When to ask for the credit again, which an ACK may have told that was lost. [CMS-129]
+  // When to ask for the credit again: the ACK with it may be lost. [CMS-129]
   Instant deadline() const {
     return is_waiting_ ? quiet_since_ + timeout_ * backoff_ : Instant::never();
   }

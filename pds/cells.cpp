@@ -26,7 +26,7 @@ void Cells::on_arrived(Pdc& pdc, TxSlot& slot) {
   pdc.path->ccc.cells()->on_arrived(of(pdc).sent, slot.bytes);
 }
 
-// In order, packets behind it would fill the buffer that it needs.
+// ROD keeps the cells: otherwise the packets behind it would fill the buffer that it needs.
 void Cells::on_lost(Pdc& pdc, TxSlot& slot) {
   if (pdc.mode == Mode::rud) on_given_up(pdc, slot);
 }

@@ -1,5 +1,5 @@
-// TFC: what each PDC has of the cells of its context at the source, and of the buffer at the
-// destination. Without TFC there is no such memory, and no packet comes here. [CMS-146, CMS-147]
+// TFC: the cells that each PDC uses as a source, and holds as a destination. Without TFC nothing is
+// allocated, and packets skip this code. [CMS-146, CMS-147]
 #pragma once
 
 #include "pds/pdc/pdc.h"
@@ -17,27 +17,26 @@ namespace uet::pds {
 
 class Cells {
  public:
-  // Nothing where another algorithm is in use. Errc::invalid: a cell of no octets, or a first
-  // allocation that is too short for a packet.
+  // Allocates nothing with another algorithm. Errc::invalid: cells of 0 octets, or an initial
+  // allocation smaller than a packet.
   Result<void> create(Arena& arena, const cms::Config& cms);
   bool is_on() const { return !pdcs_.empty(); }
 
   // --- the source ---
 
-  // The packet of a slot leaves, and spends cells unless it has some: one that is sent again has
-  // them if it was not lost.
+  // The packet of a slot is sent: it takes cells, unless it still has those of an earlier copy.
   void on_sent(Pdc& pdc, TxSlot& slot);
-  // It is known to have arrived, whatever was thought of it before.
+  // The packet has arrived, even if it was taken for lost: it has its cells again.
   [[gnu::cold]] void on_arrived(Pdc& pdc, TxSlot& slot);
-  // It is lost or refused: the destination keeps nothing of it. In ROD it has its cells still.
+  // The packet is lost or refused. RUD: it returns its cells. ROD: it keeps them.
   [[gnu::cold]] void on_lost(Pdc& pdc, TxSlot& slot);
-  // The same, and it is not sent again.
+  // The packet is not sent again: it returns its cells in RUD and in ROD.
   [[gnu::cold]] void on_given_up(Pdc& pdc, TxSlot& slot);
   // Cumulative credit of the PDC. [CMS-022]
   cms::CreditNews on_credit(Pdc& pdc, const cms::Credit& e) {
     return pdc.path->ccc.cells()->on_credit(of(pdc).sent, e);
   }
-  // Cells were spent that the destination has not granted again.
+  // The PDC used cells that the destination has not granted again.
   bool is_owed(const Pdc& pdc) const { return pdcs_[pdc.id.value()].sent.spent > 0; }
   // Nothing of the PDC is outstanding, and no credit of it comes any more.
   void on_ended(Pdc& pdc) {

@@ -45,7 +45,7 @@ class Ses {
   // refused with a retryable NACK. Errors as of open_endpoint. [LF-133]
   Result<ReceiveQueueId> open_shared(uint32_t rx_size);
   // The same with receives that `owner` has, which is asked for one when a message arrives in its
-  // turn; nothing is posted here. It outlives them. [LF-159]
+  // turn; nothing is posted here. `owner` outlives the queue. [LF-159]
   Result<ReceiveQueueId> open_owned(uint32_t rx_size, const ReceiveOwner& owner);
   // Until end_turn() owners may be asked; what was kept for them before is first. They have the
   // processor meanwhile: it is their call that runs the engine.

@@ -266,7 +266,7 @@ class Run {
 
   bool step() {
     if (++steps_ > kStepsMax) {
-      return fail("no end in sight: too many steps; waiting: " + workload_.unfinished());
+      return fail("the run did not end in 100 million steps; waiting: " + workload_.unfinished());
     }
     const Instant next = std::min({net_.next_event(), clock_.next(), restart_at_});
     if (next.is_never())

@@ -1,7 +1,7 @@
 // Credit for the buffer of the destination. By hand: cells of 256 octets, 64 octets of overhead; a
-// BDP of 150,000 octets, so that 225,000 make the first allocation of 878 cells. Sizes are nominal:
-// a packet of 1,040 has a transport size of 1,000, which with its overhead takes 5 cells (4.2), one
-// of 2,040 takes 9 (8.1).
+// BDP of 150,000 octets, so that 225,000 make the initial allocation of 878 cells. Sizes are
+// nominal: a packet of 1,040 has a transport size of 1,000, which with its overhead takes 5 cells
+// (4.2), one of 2,040 takes 9 (8.1).
 #include "cms/tfc.h"
 #include "cms/ccc.h"
 #include "cms/entropy_selector.h"
@@ -30,7 +30,7 @@ Config ten_cells() {
   return c;
 }
 
-// [CMS-015, CMS-147] ceil((size + 64) / 256), of what is 40 less than the nominal size.
+// [CMS-015, CMS-147] ceil((transport size + 64) / 256); the transport size is the nominal one - 40.
 TEST(TfcTest, APacketTakesWholeCells) {
   const TfcConfig tfc;
   EXPECT_EQ(tfc_cells(tfc, 40), 1u);
@@ -133,7 +133,7 @@ TEST(TfcTest, ImpossibleCreditChangesNothing) {
 }
 
 // [T-33] Who refuses packets and grants them all the same lets no more go than twice the buffer.
-TEST(TfcTest, RefusedPacketsMakeNoBuffer) {
+TEST(TfcTest, RefusedPacketsGrantAtMostASecondBuffer) {
   TfcSource source(ten_cells());
   TfcShare pdc;
   uint32_t credit = 10;
@@ -167,7 +167,7 @@ TEST(TfcTest, PdcsShareTheCellsOfTheirContext) {
 
 // [CMS-129, CMS-147] Without news it asks after 250 us and then at twice the distance, up to 4 ms;
 // after that one packet goes without cells.
-TEST(TfcTest, ItAsksAgainAndThenTrusts) {
+TEST(TfcTest, UnansweredRequestsLetOnePacketGoWithoutCells) {
   TfcSource source(ten_cells());
   TfcShare pdc;
   source.on_sent(pdc, 2040);

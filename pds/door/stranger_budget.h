@@ -1,6 +1,6 @@
-// NACKs for packets without a PDC: so many a second in all, and for one host no more than half of
-// them, so that none uses up what the others need. Hosts are told apart by a hash that nobody else
-// can compute; those that share a place share its half. [PDS-072, T-38]
+// Limits NACKs for packets without a PDC: in all, and for each host to half of that, so that one
+// host cannot use up the NACKs of others. Hosts are hashed into 64 buckets with a secret; hosts in
+// one bucket share its half. [PDS-072, T-38]
 #pragma once
 
 #include "pds/door/token_bucket.h"

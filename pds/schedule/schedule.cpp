@@ -45,9 +45,9 @@ Pdc* pdc_to_ask_on(Path& path, Rng& rng) {
   return found.count == 0 ? nullptr : found.pdcs[rng.below(found.count)];
 }
 
-// Of PDCs whose cells were not granted again the ACK that did so may be lost: they ask for it, a
-// few at once. When no answer grants anything a packet goes without, as below; not while one of ROD
-// is outstanding, which has its cells and explains what is not granted. [CMS-129, CMS-147]
+// Asks for the last ACK on PDCs whose cells were not granted again: that ACK may be lost. If no
+// request is answered, one packet goes without cells, unless a ROD packet is outstanding: it keeps
+// its cells, which explains the missing credit. [CMS-129, CMS-147]
 void ask_for_cells(Schedule& schedule, Resources& res, Path& path, Instant now) {
   cms::TfcSource& cells = *path.ccc.cells();
   cells.on_requested(now);

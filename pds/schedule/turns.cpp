@@ -99,8 +99,8 @@ void Turns::assign(Flow& flow, Instant now) {
 
 // Nobody overtakes a PDC of the path that waits for the window: resends of requests could otherwise
 // keep return data from ever going out, and two peers that read from each other refuse requests
-// until it does. Cells that a lost packet of ROD has are its own, and who waits for cells may wait
-// for those. [PDS-244, CMS-147]
+// until it does. Exception: a lost ROD packet has its cells, and PDCs that wait for cells may be
+// waiting for those. [PDS-244, CMS-147]
 void Turns::serve(Pdc& pdc, TxBatch& batch, Instant now) {
   Path& path = *pdc.path;
   const bool has_cells = res_.cells.is_on() && pdc.mode == Mode::rod && pdc.losses.has_lost();

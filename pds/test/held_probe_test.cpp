@@ -42,8 +42,8 @@ TEST_F(ProbeTest, HeldPdcAsksAfterThreeRoundTrips) {
   EXPECT_EQ(b.count(Count::retx_rto), 0u);
 }
 
-// [PDS-145] However short the round trip, ends are late by 100 us. Above a third of Tail_Loss_Time
-// that time is enough, and above two thirds of it a round trip and a half.
+// [PDS-145] The wait is three round trips, at least 100 us and at most the larger of Tail_Loss_Time
+// and 1.5 round trips.
 TEST_F(ProbeTest, HeldPdcWaitsAtLeastAndAtMost) {
   config_.tx_window_packets = 4;
   Bench quick(config_);

@@ -59,8 +59,8 @@ class TfcSourceTest : public ::testing::Test {
   CreditBench b{tfc_cms()};
 };
 
-// [CMS-013, CMS-146, CMS-147] The first allocation goes out, and after it what is granted, whatever
-// is acknowledged.
+// [CMS-013, CMS-146, CMS-147] The initial allocation goes out, and after it what is granted,
+// whatever is acknowledged.
 TEST_F(TfcSourceTest, OnlyCellsLetPacketsGo) {
   EXPECT_EQ(b.open_initiator(40).size(), 10u);
   b.rx_header(acked(9, kFirstCells));
@@ -127,7 +127,7 @@ TEST_F(TfcSourceTest, ALostPacketReturnsItsCellsToItsContext) {
   EXPECT_NE(out[0].as<wire::Request>().spdcid, b.own);
 }
 
-// [CMS-147] One that is to come later gives its cells to others.
+// [CMS-147] A packet whose resend is delayed returns its cells to other packets.
 TEST_F(TfcSourceTest, APacketThatWaitsReturnsItsCells) {
   b.open_initiator(40);
   b.rx_header(acked(0, kFirstCells));
@@ -198,7 +198,7 @@ TEST_F(TfcSourceTest, AStalledSourceAsksForItsCredit) {
 
 // [CMS-129] Nobody answers: a packet goes without cells, so that a peer that has lost the PDC says
 // so.
-TEST_F(TfcSourceTest, UnansweredItSendsAPacket) {
+TEST_F(TfcSourceTest, WithoutAnswersOnePacketGoesWithoutCells) {
   b.open_initiator(40);
   b.rx_header(acked(9, kFirstCells));
   size_t sent = 0;
@@ -268,8 +268,8 @@ class TfcDestinationTest : public ::testing::Test {
   CreditBench b{tfc_cms()};
 };
 
-// [CMS-031, CMS-146, CMS-147] ACKs tell what was granted: the first allocation and what was freed.
-// What comes twice is freed once.
+// [CMS-031, CMS-146, CMS-147] ACKs tell what was granted: the initial allocation and what was
+// freed. What comes twice is freed once.
 TEST_F(TfcDestinationTest, AcksTellWhatIsFree) {
   open(Mode::rud);
   rx(1001);
@@ -333,7 +333,7 @@ TEST_F(TfcDestinationTest, AnAckRequestIsAnsweredWithCredit) {
 }
 
 // [CMS-146] Where ACKs could not tell any credit, and where no packet had room, there is no TFC.
-TEST(TfcConfigTest, WhatCannotWorkIsInvalid) {
+TEST(TfcConfigTest, ShortAcksOrTooSmallBuffersAreInvalid) {
   const auto made = [](Config config, const cms::Config& cms) {
     Arena arena;
     PeerTable peers;
@@ -369,7 +369,7 @@ class TfcPairTest : public ::testing::TestWithParam<Mode> {
 INSTANTIATE_TEST_SUITE_P(Modes, TfcPairTest, ::testing::Values(Mode::rud, Mode::rod));
 
 // [CMS-146, CMS-147] Without loss there are never more than ten packets between the two, and all
-// cells come back: more packets than would fit into 24 bits' worth of none.
+// cells come back.
 TEST_P(TfcPairTest, NoMoreIsInFlightThanTheBufferTakes) {
   std::map<uint32_t, int> flying;
   size_t most = 0;

@@ -76,8 +76,8 @@ inline bool is_held(const Pdc& pdc) {
   return has_new(pdc);
 }
 
-// Tail_Loss_Time. A peer farther away would be asked after each packet: toward such a one, a round
-// trip and a half. [PDS-145]
+// Tail_Loss_Time, at least 1.5 round trips: otherwise a peer with a long round trip would get a
+// Probe for each packet. [PDS-145]
 inline Duration tail_loss_time(const Resources& res, const Pdc& pdc) {
   return std::max(res.config.tail_loss, pdc.rtt.smoothed() * 3 / 2);
 }

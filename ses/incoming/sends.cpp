@@ -66,8 +66,8 @@ pds::Verdict Sends::begin_expected(Endpoint& ep, PostedReceive& r, const Request
   return refusals_.wait_for_application(q);
 }
 
-// The receives are somebody else's, who is asked last, because nothing can be given back there. A
-// deferrable send is a plain one. [LF-159]
+// The owner is asked last, because a receive cannot be given back to it. Deferrable sends are
+// treated as plain sends. [LF-159]
 pds::Verdict Sends::begin_asked(Endpoint& ep, const Request& q, const Envelope& envelope) {
   const bool tagged = is_tagged(q.common.opcode);
   if (!owned_.may_ask(*ep.queue, tagged)) return begin_unexpected(ep, q, envelope);
@@ -191,7 +191,7 @@ pds::Verdict Sends::no_match(Endpoint& ep, const Request& q) {
   if (q.mode != pds::Mode::rod) {
     return refusals_.refuse(q, ReturnCode::no_match, Counter::rx_no_match);
   }
-  // Who owns the receives does not say when there is one.
+  // An owner does not report new receives, so the sender must retry.
   if (!res_.config.disable_index || !q.is_confirmed || ep.queue->owner != nullptr) {
     res_.counters.add(Counter::rx_no_room);
     return refusals_.wait_for_application(q);

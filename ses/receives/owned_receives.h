@@ -26,7 +26,8 @@ class OwnedReceives {
   OwnedReceives(Resources& res, Receives& receives, KeptMessages& kept, Delivery& delivery)
       : res_(res), receives_(receives), kept_(kept), delivery_(delivery) {}
 
-  // A shared queue without receives and messages has an owner from now on, which outlives it.
+  // The owner takes over a shared queue that has no receives and no messages. It outlives the
+  // queue.
   void add(ReceiveQueue& queue, const ReceiveOwner& owner);
   // The queue closes.
   void remove(ReceiveQueue& queue);
@@ -35,7 +36,7 @@ class OwnedReceives {
   void begin_turn();
   void end_turn() { is_turn_ = false; }
 
-  // Whether a message that arrives now can be asked about: none is before it.
+  // Whether the owner may be asked about a new message: in its turn, if no older one waits.
   bool may_ask(ReceiveQueue& queue, bool tagged) const {
     return is_turn_ && queue.matcher(tagged).oldest_unexpected() == nullptr;
   }
@@ -54,7 +55,7 @@ class OwnedReceives {
   Delivery& delivery_;
   IntrusiveList<ReceiveQueue, OwnedTag> queues_;
   bool is_turn_ = false;
-  bool is_told_ = false;  // the owner has something ready for a message that may be kept
+  bool is_told_ = false;  // ask() returned unexpected: keep() or forget() must follow
 };
 
 }  // namespace uet::ses

@@ -1,6 +1,6 @@
-// Somebody outside of SES who owns the receives of a queue: who is asked for a receive when a
-// message arrives, and told of a message that is kept because there is none. SES keeps nothing of
-// the owner's receives but those that messages have. [LF-159]
+// The owner of a queue's receives, outside SES. SES asks it for a receive when a message arrives,
+// and tells it about messages that are kept because there is none. SES stores only receives that
+// already have a message. [LF-159]
 #pragma once
 
 #include "ses/receives/matcher.h"
@@ -18,9 +18,9 @@ struct Sought {
 };
 
 enum class Asked : uint8_t {
-  receive,     // there is one, and it is the message's
-  unexpected,  // there is none: keep() or forget() follows before the next question
-  later,       // nobody knows now: the message is kept, and asked about again
+  receive,     // the owner has a receive; the message takes it
+  unexpected,  // the owner has none: keep() or forget() follows before the next ask()
+  later,       // the owner cannot answer now: the message is kept, and the owner is asked again
 };
 
 // Called from what PDS reports and from OwnedReceives, only while the owner may be asked; must not
@@ -32,7 +32,7 @@ struct ReceiveOwner {
   // The message is kept under that claim until Claims::receive or discard, or until it is lost.
   // False: the owner has no room to remember it, and is asked again in its next turn.
   bool (*keep)(void* self, uint32_t claim, const uint64_t* header_data) = nullptr;
-  // It is not kept: it comes again, and is asked about again.
+  // The message was refused, not kept: the sender resends it, and ask() is called again.
   void (*forget)(void* self) = nullptr;
 };
 

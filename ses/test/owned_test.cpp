@@ -148,7 +148,7 @@ TEST_F(OwnedTest, NothingOvertakesWhatTheOwnerDoesNotKnow) {
 }
 
 // [SES-126] It comes again, and what the owner had ready for it is given back each time.
-TEST_F(OwnedTest, WhatFindsNoRoomIsNotTheOwners) {
+TEST_F(OwnedTest, MessagesWithoutRoomAreForgottenByTheOwner) {
   config_.unexpected_bytes = 0;
   begin_owned();
   send(x_, pattern(100));

@@ -30,7 +30,8 @@ const std::map<std::string, uet::cms::Algorithm> kAlgorithms{
 // From a name to the number that CLI11 reads an enumeration from. Empty, or what is wrong.
 std::string to_algorithm(std::string& name) {
   const auto at = kAlgorithms.find(name);
-  if (at == kAlgorithms.end()) return name + " is none of aimd, both, fixed, nscc, rccc, tfc";
+  if (at == kAlgorithms.end())
+    return name + " is no algorithm: use aimd, both, fixed, nscc, rccc or tfc";
   name = std::to_string(static_cast<int>(at->second));
   return {};
 }

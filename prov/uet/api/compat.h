@@ -84,8 +84,8 @@ constexpr bool can_load_into(uint32_t running, uint32_t built) {
   return true;
 }
 
-// What providers share with each other is laid out anew with these releases: who was built for one
-// class of them is no peer in another. [LF-159, fi_peer]
+// The layout of peer objects changed in these releases: headers and library must be of the same
+// range. [LF-159, fi_peer]
 constexpr bool has_same_peers(uint32_t running, uint32_t built) {
   constexpr uint32_t kFirst[] = {FI_VERSION(1, 19), FI_VERSION(2, 0), FI_VERSION(2, 3)};
   for (const uint32_t first : kFirst) {

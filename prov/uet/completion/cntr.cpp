@@ -113,15 +113,16 @@ int Counter::import([[maybe_unused]] void* context) {
       named->cntr->owner_ops == nullptr || named->cntr->owner_ops->inc == nullptr ||
       named->cntr->owner_ops->incerr == nullptr) {
     UET_WARN(CNTR,
-             "fi_cntr_open: with FI_PEER the context is a struct fi_peer_cntr_context, whose cntr "
-             "has owner_ops to count with\n");
+             "fi_cntr_open: the FI_PEER context is no valid fi_peer_cntr_context: size, cntr or "
+             "owner_ops (inc, incerr) is missing\n");
     return -FI_EINVAL;
   }
   owner_ = named->cntr;
   link_.fid.ops = &peer_counter_ops;
   return 0;
 #else
-  UET_WARN(CNTR, "fi_cntr_open: FI_PEER for counters came with libfabric 1.19\n");
+  UET_WARN(CNTR,
+           "fi_cntr_open: FI_PEER counters need a provider built with libfabric 1.19 or later\n");
   return -FI_EINVAL;
 #endif
 }

@@ -19,9 +19,10 @@ fid_peer_cq* peer_cq_of(void* context) {
   if (imported == nullptr || imported->size < sizeof(*imported) || imported->cq == nullptr ||
       imported->cq->owner_ops == nullptr || imported->cq->owner_ops->write == nullptr ||
       imported->cq->owner_ops->writeerr == nullptr) {
-    UET_WARN(CQ,
-             "fi_cq_open: with FI_PEER the context is a struct fi_peer_cq_context, whose cq has "
-             "owner_ops to write with\n");
+    UET_WARN(
+        CQ,
+        "fi_cq_open: the FI_PEER context is no valid fi_peer_cq_context: size, cq or owner_ops "
+        "(write, writeerr) is missing\n");
     return nullptr;
   }
   return imported->cq;
@@ -32,7 +33,7 @@ void write_to(fid_peer_cq& owner, const CompletionEntry& entry) {
                                entry.data, entry.tag, entry.src_addr));
 }
 
-// Without the address of the peer in words: nobody says how long the owner refers to it.
+// Leaves out err_data: fi_peer does not say how long the owner may use it.
 void write_error_to(fid_peer_cq& owner, const CompletionEntry& entry,
                     const CompletionError& error) {
   fi_cq_err_entry out{};

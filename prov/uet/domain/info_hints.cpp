@@ -82,8 +82,8 @@ bool has_av_keys(uint32_t version, const fi_domain_attr& domain) {
          domain.auth_key_size == kKeysFromAv;
 }
 
-// Who is asked for FI_PEER was built for the libfabric that loads both. What peers need and
-// datagrams or keys of the address vector do not go with is refused.
+// FI_PEER: refused if the provider was built for another layout, and with what peers exclude
+// (FI_PROGRESS_AUTO, datagrams, keys of the address vector).
 bool agree_peers(uint32_t version, const fi_info* hints, Agreement& a) {
   if (hints == nullptr) return true;
   const fi_domain_attr* const domain = hints->domain_attr;
@@ -127,7 +127,7 @@ size_t queue_size(size_t wanted) { return wanted != 0 ? wanted : kQueueSizeDefau
 // Remote segments of an operation: each one is a message in the queue. [LF-047]
 size_t rma_segments(size_t tx_size) { return std::min(kIovLimit, tx_size); }
 
-// Who links providers passes the answer on, and lnx has no more. [LF-159]
+// lnx returns our limit as its own, and accepts no more. [LF-159]
 size_t buffers(const Agreement& a) {
   return (a.peer_caps & FI_PEER) != 0 ? kPeerIovLimit : kIovLimit;
 }

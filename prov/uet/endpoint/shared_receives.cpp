@@ -181,8 +181,9 @@ bool SharedReceives::join(AddressVector& av) {
   {
     ProgressEngine::Entry entry(engine_);
     if (av_users_ != 0 && av_ != &av) {
-      UET_WARN(EP_CTRL,
-               "fi_ep_bind: endpoints that share their receives share the address vector\n");
+      UET_WARN(
+          EP_CTRL,
+          "fi_ep_bind: all endpoints of a shared receive context use the same address vector\n");
       return false;
     }
     av_ = &av;
@@ -211,7 +212,7 @@ void SharedReceives::leave(AddressVector& av) {
 ssize_t SharedReceives::check_post(bool tagged) const {
   if (engine_.home().is_elsewhere()) return -FI_EOPBADSTATE;
   if (peer_) {
-    UET_WARN(EP_DATA, "the receives are those of another provider (FI_PEER); post to that one\n");
+    UET_WARN(EP_DATA, "this receive context belongs to another provider (FI_PEER): post there\n");
     return -FI_EOPNOTSUPP;
   }
   if ((caps_ & (tagged ? FI_TAGGED : FI_MSG)) == 0) {

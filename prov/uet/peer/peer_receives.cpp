@@ -1,8 +1,8 @@
 // Between the stack's questions and the owner's operations; see peer_receives.h.
 //
 // The owner's entry of a kept message carries a word (peer_context): the number of this object, and
-// the claim of the message. Both are handles: what an owner does with an entry after the object is
-// closed, or after the message was lost, names nothing.
+// the claim of the message. After the object is closed or the message is lost, no object or message
+// matches the entry, and calls with it change nothing.
 #include "prov/uet/peer/peer_receives.h"
 
 #include "prov/uet/address/av.h"
@@ -93,8 +93,8 @@ std::unique_ptr<PeerReceives> PeerReceives::import(Domain& domain, void* context
   const auto* const named = static_cast<fi_peer_srx_context*>(context);
   if (named == nullptr || named->size < sizeof(*named) || !can_be_asked(named->srx)) {
     UET_WARN(EP_CTRL,
-             "fi_srx_context: with FI_PEER the context is a struct fi_peer_srx_context, whose srx "
-             "has owner_ops to ask\n");
+             "fi_srx_context: the FI_PEER context is no valid fi_peer_srx_context: size, srx or "
+             "owner_ops (get_msg, get_tag, queue_msg, queue_tag, free_entry) is missing\n");
     return nullptr;
   }
   return std::unique_ptr<PeerReceives>(new PeerReceives(domain, *named->srx));
@@ -195,8 +195,8 @@ int PeerReceives::discard(uint32_t claim) {
   return 0;
 }
 
-// The message of the entry is gone, because its sender failed, or finds no room. An endpoint of the
-// receives says so; when there is none nobody waits for it.
+// The message of the entry was lost with its sender, or cannot be received for lack of memory. An
+// endpoint of the queue reports it; without endpoints nothing is reported.
 void PeerReceives::report_lost(fi_peer_rx_entry& entry, Errc why) {
   if (teller_ == nullptr) return free(entry);
   ses::Completion lost;

@@ -28,8 +28,8 @@ class PeerReceives {
 
   const ses::ReceiveOwner& owner() const { return owner_; }
 
-  // Engine lock held. The queue of the stack that asks; by whose names senders are known, or null;
-  // which endpoint tells of messages that are lost, or null.
+  // Engine lock held. The stack's queue; the address vector that names senders, or null; the
+  // endpoint that reports lost messages, or null.
   void set_queue(ses::ReceiveQueueId id) { id_ = id; }
   void set_addresses(AddressVector* av) { av_ = av; }
   void set_teller(EndpointCore* endpoint) { teller_ = endpoint; }

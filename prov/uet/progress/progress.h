@@ -81,8 +81,8 @@ class ProgressEngine {
     // A call that wants whatever the engine can do: one bounded round of receiving, timers and
     // sending. True: something moved.
     bool poll() { return owner_.flush(owner_.policy_.on_round(now_), now_); }
-    // The same, and it receives also where calls that post do not: for who looks for completions,
-    // and for set-up calls.
+    // Like poll(), but receives packets even where calls that post do not (FI_PEER): for calls that
+    // look for completions, and for set-up calls.
     bool round() {
       owner_.is_turn_ = true;
       const bool moved = poll();
@@ -106,8 +106,8 @@ class ProgressEngine {
       owner_.flush(decision, now_);
       return is_ready;
     }
-    // The turn of who owns the queues of this domain: a look for completions that go there. Only
-    // here may owners of receives be asked for one. [LF-159]
+    // The owner's turn: a look for completions in its queue. Owners may be asked for receives only
+    // here. [LF-159]
     template <class Ready>
     void turn(Ready ready) {
       owner_.is_turn_ = true;

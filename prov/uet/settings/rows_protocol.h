@@ -77,18 +77,16 @@ inline constexpr Setting kProtocolRows[] = {
      "PDS-166", "Most read data inside an ACK"},
     // Cells of a destination's buffer
     {"TFC_CELL_SIZE", Kind::octets, "octets", 16, 65536, UET_STACK(cms.tfc.cell_bytes), "CMS-147",
-     "Octets of a cell with CC=tfc. All peers must have the same"},
+     "Size of a cell with CC=tfc. All peers must have the same"},
     {"TFC_PKT_OVERHEAD", Kind::octets, "octets", 0, 4096, UET_STACK(cms.tfc.packet_overhead_bytes),
      "CMS-147",
-     "Octets that each packet takes beside its own with CC=tfc. All peers must have the "
-     "same"},
+     "Octets added to each packet when its cells are counted, with CC=tfc. All peers must have "
+     "the same"},
     {"TFC_INITIAL_CREDIT", Kind::octets, "octets", 0, int64_t{1} << 30,
      UET_STACK(cms.tfc.first_bytes), "CMS-147",
-     "Octets of buffer that a destination has for each peer with CC=tfc, at least those of a "
-     "packet "
-     "with its overhead; 0: 128 KiB, or 1.5 times bandwidth by delay if that is less. All peers "
-     "must "
-     "have the same"},
+     "Buffer that a destination grants each peer and traffic class with CC=tfc; at least one "
+     "packet with its overhead, at most 4,194,304 cells. 0: 1.5 times bandwidth by delay, at most "
+     "128 KiB. All peers must have the same"},
     // Loss
     {"RTO_INIT_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_init), "PDS-140",
      "First retransmission time-out"},
@@ -101,7 +99,8 @@ inline constexpr Setting kProtocolRows[] = {
     {"MAX_NACK_RETX_CNT", Kind::count, "", 0, 31, UET_STACK(pds.nack_retx_max), "PDS-117",
      "Refusals of one packet before its context fails (TIMERS=spec only)"},
     {"TAIL_LOSS_TIME", Kind::time, "us", 100, 10 * kSecond, UET_STACK(pds.tail_loss), "PDS-145",
-     "Silence after the last packet before a Probe asks the peer what has arrived"},
+     "Silence after the last packet before a Probe asks the peer what has arrived; at least a "
+     "round trip and a half"},
     {"MAX_TAIL_LOSS_RETX", Kind::count, "", 0, 15, UET_STACK(pds.tail_loss_max), "PDS-145",
      "Largest number of unanswered Probes in a row"},
     {"DISABLE_INDEX", Kind::flag, "", 0, 1, UET_STACK(ses.disable_index), "SES-132",

@@ -411,7 +411,7 @@ class UserIdTest : public PairTest {
 };
 
 // [LF-160]
-TEST_F(UserIdTest, SendersAreCalledByThem) {
+TEST_F(UserIdTest, CompletionsReportTheUserId) {
   open({}, with_ids());
   ASSERT_EQ(fi_av_remove(b->av, &to_a, 1, 0), 0);
   fi_addr_t addr = insert(0x1234'5678'9ABC);
@@ -424,7 +424,7 @@ TEST_F(UserIdTest, SendersAreCalledByThem) {
 }
 
 // [LF-160]
-TEST_F(UserIdTest, TheyAreForThoseWhoAsked) {
+TEST_F(UserIdTest, UserIdsNeedTheCapability) {
   open({}, with_ids());
   const auto name = a->name();
   EXPECT_EQ(fi_av_insert(b->av, name.data(), 1, nullptr, FI_AV_USER_ID, nullptr), -FI_EINVAL);

@@ -92,8 +92,7 @@ class PeerTest : public ::testing::Test {
 
 using PeerLostTest = PeerTest;
 
-// [LF-159] The owner reads what comes, and calls of the provider's queue that would are not
-// offered.
+// [LF-159] Completions go to the owner's queue; calls that read uet's queue are not offered.
 TEST_F(PeerTest, CompletionsGoToTheOwner) {
   uint8_t room[100];
   ASSERT_EQ(fi_recv(a.ep, room, sizeof room, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
@@ -290,7 +289,7 @@ TEST_F(PeerTest, OwnersAreAskedInTheirTurn) {
 
 // [LF-159] A message that its receive has half is not finished by a post, which gives the entry
 // back.
-TEST_F(PeerTest, PostsReceiveNothing) {
+TEST_F(PeerTest, PostsDoNotReceivePackets) {
   constexpr size_t kBytes = 8 << 20;
   auto& room = owner.tpost(kBytes, 5);
   const auto& data = tsend(kBytes, 5);
@@ -334,8 +333,7 @@ TEST_F(PeerTest, OwnCountersRunTheEngine) {
   EXPECT_EQ(fi_close(&counter->fid), 0);
 }
 
-// [LF-159] What is queued at the owner when the endpoint closes is nobody's; its entries name
-// nothing then.
+// [LF-159] When the endpoint closes, queued messages are dropped, and their entries are void.
 TEST_F(PeerTest, EndpointsCloseWithMessagesQueued) {
   send(10);
   tsend(10, 1);
