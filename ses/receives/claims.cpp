@@ -5,6 +5,8 @@
 
 namespace uet::ses {
 
+using wire::ReturnCode;
+
 Peeked Claims::peek(EndpointId id, const ReceiveRequest& filter, bool claim, Instant now) {
   return kept_.peek(*endpoints_.enter(id, now).queue, filter, claim);
 }
@@ -20,11 +22,16 @@ Result<void> Claims::receive(ReceiveQueueId id, uint32_t claim, const ReceiveReq
 }
 
 bool Claims::discard(EndpointId id, uint32_t claim, Instant now) {
-  return delivery_.discard_claimed(*endpoints_.enter(id, now).queue, claim);
+  return delivery_.discard_claimed(*endpoints_.enter(id, now).queue, claim, ReturnCode::ok);
 }
 
 bool Claims::discard(ReceiveQueueId id, uint32_t claim, Instant now) {
-  return delivery_.discard_claimed(endpoints_.enter(id, now), claim);
+  return delivery_.discard_claimed(endpoints_.enter(id, now), claim, ReturnCode::ok);
+}
+
+bool Claims::refuse(ReceiveQueueId id, uint32_t claim, Instant now) {
+  constexpr ReturnCode kFailed = ReturnCode::host_unsuccess_cmpl;
+  return delivery_.discard_claimed(endpoints_.enter(id, now), claim, kFailed);
 }
 
 Peeked Claims::look(ReceiveQueueId id, uint32_t claim) const {

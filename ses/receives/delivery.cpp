@@ -319,10 +319,10 @@ Result<void> Delivery::receive_claimed(ReceiveQueue& queue, uint32_t claim,
   return Errc::again;
 }
 
-bool Delivery::discard_claimed(ReceiveQueue& queue, uint32_t claim) {
+bool Delivery::discard_claimed(ReceiveQueue& queue, uint32_t claim, ReturnCode code) {
   UnexpectedMessage* u = kept_.claimed(queue, claim);
   if (u == nullptr) return false;
-  drop(*u, ReturnCode::ok);
+  drop(*u, code);
   return true;
 }
 

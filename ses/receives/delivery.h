@@ -34,7 +34,7 @@ class Delivery {
   Result<void> receive(ReceiveQueue& queue, const ReceiveRequest& request);
   Result<void> cancel(ReceiveQueue& queue, void* op_context);
   Result<void> receive_claimed(ReceiveQueue& queue, uint32_t claim, const ReceiveRequest& request);
-  bool discard_claimed(ReceiveQueue& queue, uint32_t claim);
+  bool discard_claimed(ReceiveQueue& queue, uint32_t claim, wire::ReturnCode code);
 
   // Lets a receive take a kept message. False: no room for its completion; nothing was changed.
   bool give(PostedReceive& r, UnexpectedMessage& u);

@@ -26,7 +26,9 @@ MatchFilter filter_of(const ReceiveRequest& request) {
 }
 
 Result<PostedReceive*> Receives::make(ReceiveQueue& queue, const ReceiveRequest& request) {
-  if (queue.open >= queue.size) return Errc::again;
+  // An owner posts as many as it likes, none of which stands in the Matcher. [LF-159]
+  const bool is_matched = queue.owner == nullptr;
+  if (is_matched && queue.open >= queue.size) return Errc::again;
   // A multi-receive is consumed in place, so it is one piece. [LF-096]
   if (request.multi && request.iov.size() != 1) return Errc::invalid;
   if (request.multi && request.tagged) return Errc::unsupported;
@@ -35,7 +37,9 @@ Result<PostedReceive*> Receives::make(ReceiveQueue& queue, const ReceiveRequest&
       support(res_.config.profiles, Feature::tag_wildcards) == Support::absent) {
     return Errc::invalid;
   }
-  UET_CHECK(queue.matcher(request.tagged).make_room(queue.open + 1));
+  if (is_matched) {
+    UET_CHECK(queue.matcher(request.tagged).make_room(queue.open + 1));
+  }
   PostedReceive* r = receives_.alloc();
   if (r == nullptr) return Errc::again;
   const Result<void> taken = r->memory.assign(request.iov, res_.receive_iovs);

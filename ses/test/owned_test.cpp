@@ -219,6 +219,37 @@ TEST_F(OwnedTest, NoReceiveIsAskedForBeyondTheSize) {
   EXPECT_EQ(told(), "X recv ok 3000 #10 | recv ok 4 #11");
 }
 
+// The owner's own receives are not bound by that: each kept message that it names gets its receive.
+TEST_F(OwnedTest, MoreKeptMessagesThanTheSizeMayBeStarted) {
+  rx_size_ = 1;
+  begin_owned();
+  wire::StandardRequest first = request(SesOpcode::send, 3072);
+  wire::StandardRequest second = first;
+  second.message_id = MessageId(78);
+  EXPECT_EQ(said(standard(part(first, 0, 1024), 1024)), "accept");
+  EXPECT_EQ(said(standard(part(second, 0, 1024), 1024)), "accept");
+  ASSERT_EQ(claims_.size(), 2u);
+  Octets rooms[2] = {Octets(3072), Octets(3072)};
+  EXPECT_TRUE(start(claims_[0], rooms[0], 20).ok());
+  EXPECT_TRUE(start(claims_[1], rooms[1], 21).ok());
+  EXPECT_EQ(b_->ses->receives_open(shared_), 2u);
+  close(x_);
+  EXPECT_EQ(told(), "X recv aborted 0 #20 | recv aborted 0 #21");
+  EXPECT_TRUE(is_balanced());
+}
+
+// [SES-177] What cannot be received after all is no success for its sender.
+TEST_F(OwnedTest, RefusedMessagesFailAtTheirSender) {
+  send(x_, pattern(4));
+  settle();
+  ASSERT_EQ(claims_.size(), 1u);
+  EXPECT_TRUE(b_->ses->claims().refuse(shared_, claims_[0], now_));
+  EXPECT_FALSE(b_->ses->claims().refuse(shared_, claims_[0], now_));
+  settle();
+  EXPECT_FALSE(b_->ses->claims().look(shared_, claims_[0]).found);
+  EXPECT_TRUE(is_balanced());
+}
+
 TEST_F(OwnedTest, ClosingGivesEverythingBack) {
   Octets room(3072);
   own(room, 10);

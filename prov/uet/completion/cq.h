@@ -40,6 +40,8 @@ class CompletionQueue {
 
   // Engine lock held, up to push_error().
 
+  // Another provider owns it (FI_PEER).
+  bool is_imported() const { return owner_ != nullptr; }
   // Books `slots` entries; false: nothing was booked, the application has to read first.
   bool reserve(uint32_t slots) { return owner_ != nullptr || entries_.reserve(slots); }
   void release(uint32_t slots) {

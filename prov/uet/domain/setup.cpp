@@ -6,6 +6,8 @@
 #include "prov/uet/domain/backend.h"
 #include "prov/uet/domain/path_notice.h"
 
+#include "cms/tfc.h"
+#include "cms/tfc.h"
 #include "fep/engine.h"
 #include "fep/fabric_endpoint.h"
 #include "fep/settle.h"
@@ -295,7 +297,7 @@ Result<std::unique_ptr<fep::FabricEndpoint>> create_stack(fep::Config& config,
                "most %u peers, %u receives and %u operations at once\n",
                config.peers_max, config.ses.receives, config.ses.operations);
     }
-    if (fep.ok()) return fep;
+    if (fep.ok() || fep.error() == Errc::invalid) return fep;
     if (!config.commit_in_steps) {
       config.commit_in_steps = true;
       continue;
@@ -303,6 +305,20 @@ Result<std::unique_ptr<fep::FabricEndpoint>> create_stack(fep::Config& config,
     if (!shrink(config, 1, 4)) return fep;
     is_less = true;
   }
+}
+
+void tell_why_none(Errc error, const cms::Config& config) {
+  if (error == Errc::invalid && config.algorithm == cms::Algorithm::tfc) {
+    const uint32_t least = cms::tfc_cells(config.tfc, config.mtu_bytes) * config.tfc.cell_bytes;
+    UET_WARN(DOMAIN,
+             "FI_UET_CC=tfc: FI_UET_TFC_INITIAL_CREDIT must be 0 or at least %u, the cells of a "
+             "packet, and ACKs must carry credit (not with FI_UET_INTEROP=refprov)\n",
+             least);
+    return;
+  }
+  UET_WARN(DOMAIN,
+           "no memory or addresses for the stack (ulimit -v, -d or -l, vm.overcommit_memory=2): "
+           "lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
 }
 
 }  // namespace
@@ -327,9 +343,7 @@ int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
     return -FI_EINVAL;
   auto fep = create_stack(config, out.local);
   if (!fep.ok()) {
-    UET_WARN(DOMAIN,
-             "no memory or addresses for the stack (ulimit -v, -d or -l, vm.overcommit_memory=2): "
-             "lower FI_UET_MAX_PDCS or FI_UET_MEMORY_REGIONS\n");
+    tell_why_none(fep.error(), config.cms);
     return to_fi_errno(fep.error());
   }
   if (out.security) (*fep)->secure(out.security->jobs());

@@ -192,6 +192,15 @@ int Bindings::check_complete() const {
     UET_WARN(EP_CTRL, "fi_enable: bind the shared receive context first\n");
     return -FI_EOPBADSTATE;
   }
+  // Only the read of an imported queue is a turn of the owner, who is asked for receives. [LF-159]
+  if (shared_ != nullptr && shared_->peer() != nullptr &&
+      (rx_cq_ == nullptr || !rx_cq_->is_imported())) {
+    UET_WARN(
+        EP_CTRL,
+        "fi_enable: receives of another provider (FI_PEER) need a completion queue of it, too: "
+        "bind one that fi_cq_open imported\n");
+    return -FI_EINVAL;
+  }
   return 0;
 }
 

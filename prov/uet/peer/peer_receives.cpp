@@ -180,8 +180,8 @@ int PeerReceives::start(fi_peer_rx_entry& entry, uint32_t claim) {
   request.tag = seen.tag;
   describe(entry, request);
   const Result<void> taken = visit.ses().claims().receive(id_, claim, request, visit.now());
-  if (!taken.ok()) {
-    visit.ses().claims().discard(id_, claim, visit.now());
+  if (!taken.ok()) {  // no memory for another receive
+    visit.ses().claims().refuse(id_, claim, visit.now());
     report_lost(entry, taken.error());
   }
   visit.post(FlushPolicy::Receive{false});
