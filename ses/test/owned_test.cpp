@@ -238,15 +238,27 @@ TEST_F(OwnedTest, MoreKeptMessagesThanTheSizeMayBeStarted) {
   EXPECT_TRUE(is_balanced());
 }
 
-// [SES-177] What cannot be received after all is no success for its sender.
+// What cannot be received after all is no success for a sender that waits for its delivery; what is
+// discarded is.
 TEST_F(OwnedTest, RefusedMessagesFailAtTheirSender) {
-  send(x_, pattern(4));
-  settle();
-  ASSERT_EQ(claims_.size(), 1u);
-  EXPECT_TRUE(b_->ses->claims().refuse(shared_, claims_[0], now_));
-  EXPECT_FALSE(b_->ses->claims().refuse(shared_, claims_[0], now_));
-  settle();
-  EXPECT_FALSE(b_->ses->claims().look(shared_, claims_[0]).found);
+  for (const bool is_refused : {true, false}) {
+    claims_.clear();
+    a_->completions.clear();
+    const Octets data = pattern(4);
+    SendRequest s = send_request(stored(data), 1);
+    s.to.ri = x_.ri;
+    s.flags = kOpDeliveryComplete;
+    ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
+    settle();
+    ASSERT_EQ(claims_.size(), 1u);
+    Claims& claims = b_->ses->claims();
+    EXPECT_TRUE(is_refused ? claims.refuse(shared_, claims_[0], now_)
+                           : claims.discard(shared_, claims_[0], now_));
+    EXPECT_FALSE(claims.look(shared_, claims_[0]).found);
+    settle();
+    ASSERT_EQ(a_->completions.size(), 1u);
+    EXPECT_EQ(a_->completions[0].ok(), !is_refused);
+  }
   EXPECT_TRUE(is_balanced());
 }
 
