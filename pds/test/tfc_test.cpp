@@ -111,8 +111,8 @@ TEST_F(TfcSourceTest, ARefusedPacketGivesItsCellsBack) {
   EXPECT_EQ(requests(), 10u) << "as many as before";
 }
 
-// [CMS-147] Without an order the cells of a lost packet are for whoever of the context waits
-// longest.
+// [CMS-147] In RUD a lost packet returns its cells to the context. The PDC of the context that
+// waits longest gets them, here another one.
 TEST_F(TfcSourceTest, ALostPacketReturnsItsCellsToItsContext) {
   b.open_initiator(40);
   b.rx_header(acked(0, kFirstCells));

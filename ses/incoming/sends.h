@@ -39,7 +39,7 @@ class Sends {
         pulls_(pulls),
         deferred_(deferred) {}
 
-  // Receives of others, whom messages are asked about.
+  // The queues whose receives an owner outside SES has. [LF-159]
   OwnedReceives& owned() { return owned_; }
 
   pds::Verdict begin(Endpoint& ep, const Request& q);
