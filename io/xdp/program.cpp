@@ -34,37 +34,35 @@ enum Register : uint8_t {
 // Builds a program. Loads are of the octet order of the machine, as the packet has them.
 class Assembler {
  public:
-  void move(Register to, Register from) { add(BPF_ALU64 | BPF_MOV | BPF_X, to, from, 0, 0); }
-  void set(Register to, int32_t value) { add(BPF_ALU64 | BPF_MOV | BPF_K, to, r0, 0, value); }
-  // The check below compares values: BPF_LD and BPF_IMM are both 0, and so are BPF_ADD and BPF_K.
-  // Their names say which instruction this is.
+  void move(Register to, Register from) { add(opcode(BPF_ALU64, BPF_MOV, BPF_X), to, from, 0, 0); }
+  void set(Register to, int32_t value) { add(opcode(BPF_ALU64, BPF_MOV, BPF_K), to, r0, 0, value); }
   void set64(Register to, uint64_t value, uint8_t meaning = 0) {
-    // NOLINTNEXTLINE(misc-redundant-expression)
-    add(BPF_LD | BPF_DW | BPF_IMM, to, static_cast<Register>(meaning), 0,
+    add(opcode(BPF_LD, BPF_DW, BPF_IMM), to, static_cast<Register>(meaning), 0,
         static_cast<int32_t>(value));
     add(0, r0, r0, 0, static_cast<int32_t>(value >> 32));
   }
-  // NOLINTNEXTLINE(misc-redundant-expression)
-  void add_to(Register to, int32_t value) { add(BPF_ALU64 | BPF_ADD | BPF_K, to, r0, 0, value); }
-  void mask(Register of, int32_t bits) { add(BPF_ALU64 | BPF_AND | BPF_K, of, r0, 0, bits); }
+  void add_to(Register to, int32_t value) {
+    add(opcode(BPF_ALU64, BPF_ADD, BPF_K), to, r0, 0, value);
+  }
+  void mask(Register of, int32_t bits) { add(opcode(BPF_ALU64, BPF_AND, BPF_K), of, r0, 0, bits); }
   void load(uint8_t size, Register to, Register at, size_t offset) {
-    add(BPF_LDX | BPF_MEM | size, to, at, static_cast<int16_t>(offset), 0);
+    add(opcode(BPF_LDX, BPF_MEM, size), to, at, static_cast<int16_t>(offset), 0);
   }
   void store64(Register at, size_t offset, Register from) {
-    add(BPF_STX | BPF_MEM | BPF_DW, at, from, static_cast<int16_t>(offset), 0);
+    add(opcode(BPF_STX, BPF_MEM, BPF_DW), at, from, static_cast<int16_t>(offset), 0);
   }
-  void call(int32_t function) { add(BPF_JMP | BPF_CALL, r0, r0, 0, function); }
-  void exit() { add(BPF_JMP | BPF_EXIT, r0, r0, 0, 0); }
+  void call(int32_t function) { add(opcode(BPF_JMP, BPF_CALL), r0, r0, 0, function); }
+  void exit() { add(opcode(BPF_JMP, BPF_EXIT), r0, r0, 0, 0); }
 
   // Jumps forward to where the list of jumps will be landed.
   using Jumps = std::vector<size_t>;
   void unless(Register is, uint32_t value, Jumps& jumps) {  // of 32 bits
     jumps.push_back(code_.size());
-    add(BPF_JMP32 | BPF_JNE | BPF_K, is, r0, 0, static_cast<int32_t>(value));
+    add(opcode(BPF_JMP32, BPF_JNE, BPF_K), is, r0, 0, static_cast<int32_t>(value));
   }
   void if_above(Register one, Register other, Jumps& jumps) {
     jumps.push_back(code_.size());
-    add(BPF_JMP | BPF_JGT | BPF_X, one, other, 0, 0);
+    add(opcode(BPF_JMP, BPF_JGT, BPF_X), one, other, 0, 0);
   }
   void land(const Jumps& jumps) {
     for (const size_t from : jumps) code_[from].off = static_cast<int16_t>(code_.size() - from - 1);
@@ -72,6 +70,11 @@ class Assembler {
   const std::vector<bpf_insn>& code() const { return code_; }
 
  private:
+  // Class, size or operation, and mode or source of an instruction.
+  template <class... Parts>
+  static constexpr int opcode(Parts... parts) {
+    return (parts | ...);
+  }
   void add(int code, Register to, Register from, int16_t offset, int32_t value) {
     bpf_insn one{};
     one.code = static_cast<uint8_t>(code);
