@@ -30,6 +30,13 @@ Config ten_cells() {
   return c;
 }
 
+// A context with one PDC.
+class TfcSourceTest : public testing::Test {
+ protected:
+  TfcSource source{ten_cells()};
+  TfcShare pdc;
+};
+
 // [CMS-015, CMS-147] ceil((transport size + 64) / 256); the transport size is the nominal one - 40.
 TEST(TfcTest, APacketTakesWholeCells) {
   const TfcConfig tfc;
@@ -41,16 +48,14 @@ TEST(TfcTest, APacketTakesWholeCells) {
 }
 
 // [CMS-147] One and a half BDP; in software no more than sockets have.
-TEST(TfcTest, TheFirstAllocationIsOneAndAHalfBdp) {
+TEST(TfcTest, TheInitialAllocationIsOneAndAHalfBdp) {
   EXPECT_EQ(tfc_first_cells(tfc_path()), 878u);
   EXPECT_EQ(tfc_first_cells(ten_cells()), 10u);
   EXPECT_EQ(tfc_first_cells(Config::software()), 512u) << "128 KiB";
 }
 
 // [CMS-146, CMS-147] The source sends what fits into cells that are granted and not used.
-TEST(TfcTest, TheSourceSpendsCells) {
-  TfcSource source(ten_cells());
-  TfcShare pdc;
+TEST_F(TfcSourceTest, TheSourceSpendsCells) {
   EXPECT_TRUE(source.may_send(40 + 2496)) << "ten cells exactly";
   EXPECT_FALSE(source.may_send(40 + 2497));
   EXPECT_TRUE(source.may_send(1040, 2));
@@ -66,9 +71,7 @@ TEST(TfcTest, TheSourceSpendsCells) {
 
 // [CMS-147] Credit is cumulative: what a lost ACK told the next one tells, and what is late or told
 // twice changes nothing.
-TEST(TfcTest, CreditIsCumulative) {
-  TfcSource source(ten_cells());
-  TfcShare pdc;
+TEST_F(TfcSourceTest, CreditIsCumulative) {
   source.on_sent(pdc, 1040);
   source.on_sent(pdc, 1040);
   EXPECT_EQ(source.on_credit(pdc, {20, kStart}), CreditNews::taken);
@@ -79,9 +82,7 @@ TEST(TfcTest, CreditIsCumulative) {
 }
 
 // [CMS-147] A packet that was lost returns its cells, and takes some when it is sent again.
-TEST(TfcTest, ALostPacketReturnsItsCells) {
-  TfcSource source(ten_cells());
-  TfcShare pdc;
+TEST_F(TfcSourceTest, ALostPacketReturnsItsCells) {
   source.on_sent(pdc, 2040);
   source.on_lost(pdc, 2040);
   EXPECT_EQ(source.free_cells(), 10);
@@ -91,9 +92,7 @@ TEST(TfcTest, ALostPacketReturnsItsCells) {
 
 // [CMS-147] A packet that was thought lost had arrived, and its cells were granted again before the
 // source knew: sent again it counts once.
-TEST(TfcTest, APacketThatWasNotLostCountsOnce) {
-  TfcSource source(ten_cells());
-  TfcShare pdc;
+TEST_F(TfcSourceTest, APacketThatWasNotLostCountsOnce) {
   source.on_sent(pdc, 2040);
   source.on_lost(pdc, 2040);
   EXPECT_EQ(source.on_credit(pdc, {19, kStart}), CreditNews::taken);
@@ -107,9 +106,7 @@ TEST(TfcTest, APacketThatWasNotLostCountsOnce) {
 }
 
 // [CMS-147] The same, where an answer comes before it is sent again.
-TEST(TfcTest, APacketThatArrivedAfterAllHasItsCells) {
-  TfcSource source(ten_cells());
-  TfcShare pdc;
+TEST_F(TfcSourceTest, APacketThatArrivedAfterAllHasItsCells) {
   source.on_sent(pdc, 2040);
   source.on_lost(pdc, 2040);
   source.on_arrived(pdc, 2040);
@@ -119,9 +116,7 @@ TEST(TfcTest, APacketThatArrivedAfterAllHasItsCells) {
 }
 
 // [T-33, CMS-022, CMS-147] What the destination cannot have freed changes nothing.
-TEST(TfcTest, ImpossibleCreditChangesNothing) {
-  TfcSource source(ten_cells());
-  TfcShare pdc;
+TEST_F(TfcSourceTest, ImpossibleCreditChangesNothing) {
   source.on_sent(pdc, 1040);
   EXPECT_EQ(source.on_credit(pdc, {16, kStart}), CreditNews::impossible);
   EXPECT_EQ(source.on_credit(pdc, {0x7F'FFFF, kStart}), CreditNews::impossible);
@@ -133,9 +128,7 @@ TEST(TfcTest, ImpossibleCreditChangesNothing) {
 }
 
 // [T-33] Who refuses packets and grants them all the same lets no more go than twice the buffer.
-TEST(TfcTest, RefusedPacketsGrantAtMostASecondBuffer) {
-  TfcSource source(ten_cells());
-  TfcShare pdc;
+TEST_F(TfcSourceTest, RefusedPacketsGrantAtMostASecondBuffer) {
   uint32_t credit = 10;
   for (int i = 0; i < 100; ++i) {
     source.on_sent(pdc, 2040);
@@ -167,9 +160,7 @@ TEST(TfcTest, PdcsShareTheCellsOfTheirContext) {
 
 // [CMS-129, CMS-147] Without news it asks after 250 us and then at twice the distance, up to 4 ms;
 // after that one packet goes without cells.
-TEST(TfcTest, UnansweredRequestsLetOnePacketGoWithoutCells) {
-  TfcSource source(ten_cells());
-  TfcShare pdc;
+TEST_F(TfcSourceTest, UnansweredRequestsLetOnePacketGoWithoutCells) {
   source.on_sent(pdc, 2040);
   EXPECT_TRUE(source.deadline().is_never());
   source.on_waiting(kStart);

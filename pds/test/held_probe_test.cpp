@@ -46,24 +46,18 @@ TEST_F(ProbeTest, HeldPdcAsksAfterThreeRoundTrips) {
 // and 1.5 round trips.
 TEST_F(ProbeTest, HeldPdcWaitsAtLeastAndAtMost) {
   config_.tx_window_packets = 4;
-  Bench quick(config_);
-  hold(quick, 3_us);
-  quick.elapse(100_us - 2_us);
-  EXPECT_EQ(quick.lines(), Lines{});
-  quick.elapse(4_us);
-  EXPECT_EQ(quick.lines(), (Lines{probe_of(quick, 4, 1)}));
-  Bench slow(config_);
-  hold(slow, 3_ms);
-  slow.elapse(5_ms - 3_us);
-  EXPECT_EQ(slow.lines(), Lines{});
-  slow.elapse(6_us);
-  EXPECT_EQ(slow.lines(), (Lines{probe_of(slow, 4, 1)}));
-  Bench far(config_);
-  hold(far, 8_ms);
-  far.elapse(12_ms - 3_us);
-  EXPECT_EQ(far.lines(), Lines{});
-  far.elapse(6_us);
-  EXPECT_EQ(far.lines(), (Lines{probe_of(far, 4, 1)}));
+  struct {
+    Duration rtt, wait;
+  } const kCases[] = {{3_us, 100_us}, {3_ms, 5_ms}, {8_ms, 12_ms}};
+  for (const auto& [rtt, wait] : kCases) {
+    SCOPED_TRACE(wait.ns());
+    Bench b(config_);
+    hold(b, rtt);
+    b.elapse(wait - 3_us);
+    EXPECT_EQ(b.lines(), Lines{});
+    b.elapse(6_us);
+    EXPECT_EQ(b.lines(), (Lines{probe_of(b, 4, 1)}));
+  }
 }
 
 // [PDS-145] The answer of a peer that is 8 ms away shows what is lost if it takes less than 12 ms.
