@@ -35,14 +35,20 @@ PostedReceive* OwnedReceives::ask(Endpoint& ep, const Sought& message) {
   ReceiveRequest request;
   const Asked asked = queue.owner->ask(queue.owner->self, message, request);
   is_told_ = asked == Asked::unexpected;
+  if (asked == Asked::useless) return fail(ep, message, request, EINVAL);
   if (asked != Asked::receive) return nullptr;
   const Result<PostedReceive*> made = receives_.make(queue, request);
   if (made.ok()) return *made;
+  return fail(ep, message, request, made.error() == Errc::invalid ? EINVAL : ENOMEM);
+}
+
+PostedReceive* OwnedReceives::fail(Endpoint& ep, const Sought& message,
+                                   const ReceiveRequest& request, int error) {
   Completion failed;
   failed.kind = message.tagged ? OpKind::tagged_recv : OpKind::recv;
   failed.context = request.context;
   failed.status = Completion::Status::fault;
-  failed.local_error = made.error() == Errc::invalid ? EINVAL : ENOMEM;
+  failed.local_error = error;
   if (reserve(res_, ep)) ep.rx.complete(ep.rx.owner, failed);
   return nullptr;
 }

@@ -46,6 +46,9 @@ class OwnedReceives {
   void settle(ReceiveQueue& queue, bool tagged);
 
  private:
+  // The owner's receive fails with that errno, and the message has none: null.
+  PostedReceive* fail(Endpoint& ep, const Sought& message, const ReceiveRequest& request,
+                      int error);
   void offer(ReceiveQueue& queue, bool tagged);
   bool claim(ReceiveQueue& queue, UnexpectedMessage& u);
 

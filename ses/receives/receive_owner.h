@@ -19,6 +19,7 @@ struct Sought {
 
 enum class Asked : uint8_t {
   receive,     // the owner has a receive; the message takes it
+  useless,     // the owner's receive has no usable memory: it fails, and the message waits
   unexpected,  // the owner has none: keep() or forget() follows before the next ask()
   later,       // the owner cannot answer now: the message is kept, and the owner is asked again
 };

@@ -110,8 +110,9 @@ int Counter::import([[maybe_unused]] void* context) {
   if (!domain_.may_import("fi_cntr_open")) return -FI_EINVAL;
   const auto* const named = static_cast<fi_peer_cntr_context*>(context);
   if (named == nullptr || named->size < sizeof(*named) || named->cntr == nullptr ||
-      named->cntr->owner_ops == nullptr || named->cntr->owner_ops->inc == nullptr ||
-      named->cntr->owner_ops->incerr == nullptr) {
+      named->cntr->owner_ops == nullptr ||
+      named->cntr->owner_ops->size < sizeof(*named->cntr->owner_ops) ||
+      named->cntr->owner_ops->inc == nullptr || named->cntr->owner_ops->incerr == nullptr) {
     UET_WARN(CNTR,
              "fi_cntr_open: the FI_PEER context is no valid fi_peer_cntr_context: size, cntr or "
              "owner_ops (inc, incerr) is missing\n");

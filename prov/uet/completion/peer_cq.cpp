@@ -17,8 +17,9 @@ void check(ssize_t written) {
 fid_peer_cq* peer_cq_of(void* context) {
   const auto* const imported = static_cast<fi_peer_cq_context*>(context);
   if (imported == nullptr || imported->size < sizeof(*imported) || imported->cq == nullptr ||
-      imported->cq->owner_ops == nullptr || imported->cq->owner_ops->write == nullptr ||
-      imported->cq->owner_ops->writeerr == nullptr) {
+      imported->cq->owner_ops == nullptr ||
+      imported->cq->owner_ops->size < sizeof(*imported->cq->owner_ops) ||
+      imported->cq->owner_ops->write == nullptr || imported->cq->owner_ops->writeerr == nullptr) {
     UET_WARN(
         CQ,
         "fi_cq_open: the FI_PEER context is no valid fi_peer_cq_context: size, cq or owner_ops "

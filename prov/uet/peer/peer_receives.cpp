@@ -83,8 +83,8 @@ fi_ops_srx_peer peer_ops = {
 bool can_be_asked(const fid_peer_srx* srx) {
   if (srx == nullptr || srx->owner_ops == nullptr) return false;
   const fi_ops_srx_owner& ops = *srx->owner_ops;
-  return ops.get_msg != nullptr && ops.get_tag != nullptr && ops.queue_msg != nullptr &&
-         ops.queue_tag != nullptr && ops.free_entry != nullptr;
+  return ops.size >= sizeof ops && ops.get_msg != nullptr && ops.get_tag != nullptr &&
+         ops.queue_msg != nullptr && ops.queue_tag != nullptr && ops.free_entry != nullptr;
 }
 
 }  // namespace
@@ -143,20 +143,21 @@ ses::Asked PeerReceives::ask(const ses::Sought& message, ses::ReceiveRequest& ou
   }
   out.tagged = message.tagged;
   out.tag = e.tag;
-  describe(*entry, out);
-  return ses::Asked::receive;
+  return describe(*entry, out) ? ses::Asked::receive : ses::Asked::useless;
 }
 
-// Where the message goes, and what its completion leads back to.
-void PeerReceives::describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out) {
+// Where the message goes, and what its completion leads back to. False: there is no such memory.
+bool PeerReceives::describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out) {
   out.context = {&entry, kOwned};
   const int rc = slices_.assign(entry.iov, entry.count);
   if (rc == 0) {
     out.iov = slices_.view();
-    return;
+    return true;
   }
-  UET_WARN(EP_DATA, "the buffers of a peer receive cannot be used: %zu of them, at most %u\n",
+  UET_WARN(EP_DATA,
+           "a receive of another provider (FI_PEER) fails: %zu buffers, at most %u and none null\n",
            entry.count, ses::kIovMax);
+  return false;
 }
 
 bool PeerReceives::keep(uint32_t claim, const uint64_t* header_data) {
@@ -178,9 +179,10 @@ int PeerReceives::start(fi_peer_rx_entry& entry, uint32_t claim) {
   ses::ReceiveRequest request;
   request.tagged = seen.tagged;
   request.tag = seen.tag;
-  describe(entry, request);
-  const Result<void> taken = visit.ses().claims().receive(id_, claim, request, visit.now());
-  if (!taken.ok()) {  // no memory for another receive
+  const Result<void> taken = describe(entry, request)
+                                 ? visit.ses().claims().receive(id_, claim, request, visit.now())
+                                 : Result<void>(Errc::invalid);
+  if (!taken.ok()) {  // no usable memory of the owner, or none for another receive
     visit.ses().claims().refuse(id_, claim, visit.now());
     report_lost(entry, taken.error());
   }
@@ -208,7 +210,7 @@ void PeerReceives::report_lost(fi_peer_rx_entry& entry, Errc why) {
     lost.failure = pds::Failure{.reason = pds::FailureReason::closed};
   } else {
     lost.status = ses::Completion::Status::fault;
-    lost.local_error = ENOMEM;
+    lost.local_error = why == Errc::invalid ? EINVAL : ENOMEM;
   }
   const ses::CompletionSink sink = teller_->rx().sink();
   if (!sink.reserve(sink.owner)) return free(entry);

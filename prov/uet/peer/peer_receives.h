@@ -53,7 +53,7 @@ class PeerReceives {
   static void on_forget(void* self);
   ses::Asked ask(const ses::Sought& message, ses::ReceiveRequest& out);
   bool keep(uint32_t claim, const uint64_t* header_data);
-  void describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out);
+  bool describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out);
   void report_lost(fi_peer_rx_entry& entry, Errc why);
 
   Domain& domain_;
