@@ -26,7 +26,7 @@ void settle(Config& config) {
   // A peer that was not asked is not silent.
   config.pds.quiet_time = std::min(config.pds.quiet_time, config.pds.peer_timeout / 2);
   config.ses.idle_time = config.pds.idle_time;
-  // TFC lives by what ACKs tell.
+  // With TFC each ACK carries credit. [CMS-146]
   const bool has_cells = config.cms.algorithm == cms::Algorithm::tfc;
   if (has_cells && config.pds.ack_form == pds::AckForm::by_need) {
     config.pds.ack_form = pds::AckForm::cc;

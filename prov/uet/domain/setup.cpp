@@ -7,7 +7,6 @@
 #include "prov/uet/domain/path_notice.h"
 
 #include "cms/tfc.h"
-#include "cms/tfc.h"
 #include "fep/engine.h"
 #include "fep/fabric_endpoint.h"
 #include "fep/settle.h"
@@ -311,8 +310,8 @@ void tell_why_none(Errc error, const cms::Config& config) {
   if (error == Errc::invalid && config.algorithm == cms::Algorithm::tfc) {
     const uint32_t least = cms::tfc_cells(config.tfc, config.mtu_bytes) * config.tfc.cell_bytes;
     UET_WARN(DOMAIN,
-             "FI_UET_CC=tfc: FI_UET_TFC_INITIAL_CREDIT must be 0 or at least %u, the cells of a "
-             "packet, and ACKs must carry credit (not with FI_UET_INTEROP=refprov)\n",
+             "FI_UET_CC=tfc needs FI_UET_TFC_INITIAL_CREDIT of 0 or at least %u, the octets of the "
+             "cells that a packet takes, and FI_UET_ACK_FORM of 0 or 1\n",
              least);
     return;
   }
