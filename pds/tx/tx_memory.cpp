@@ -10,7 +10,7 @@ namespace uet::pds {
 
 void TxPool::create(Arena& arena, uint32_t max_pdcs) {
   // Every PDC can have the smallest block; the larger ones are for the few that are busy.
-  constexpr uint32_t kShare[kSizes] = {1, 2, 4, 16, 64};
+  constexpr uint32_t kShare[kSizes] = {1, 1, 2, 4, 16, 64};
   for (uint32_t i = 0; i < kSizes; ++i) {
     const uint32_t count = std::max(max_pdcs / kShare[i], 4u);
     pools_[i].create(arena, count, sizeof(TxHead) + sizeof(TxSlot) * kSlots[i]);

@@ -74,8 +74,8 @@ inline bool TxHead::answer_oldest(TxSlot* slots, uint32_t at) {
 // reused last in, first out: those that few packets need stay in the cache. [decision 15]
 class TxPool {
  public:
-  static constexpr uint32_t kSizes = 5;
-  static constexpr uint32_t kSlots[kSizes] = {16, 64, 256, 1024, 2048};
+  static constexpr uint32_t kSizes = 6;
+  static constexpr uint32_t kSlots[kSizes] = {4, 16, 64, 256, 1024, 2048};
 
   void create(Arena& arena, uint32_t max_pdcs);
   // The smallest free block with at least `slots` slots; null when there is none.

@@ -14,7 +14,7 @@ class TxMemoryTest : public ::testing::Test {
  protected:
   void SetUp() override {
     pool_.create(arena_, 4);
-    ASSERT_TRUE(memory_.grow(pool_, kNearWrap, 0));
+    ASSERT_TRUE(memory_.grow(pool_, kNearWrap, 15));
     memory_.set_origin(kNearWrap);
   }
   // The slot of that PSN is taken.

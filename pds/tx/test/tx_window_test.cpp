@@ -54,6 +54,9 @@ TEST_F(TxWindowTest, GrowsWithoutLosingSlots) {
     const Psn psn = push();
     window_[psn].bytes = static_cast<uint16_t>(i);
     if (i == 0) {
+      EXPECT_EQ(pool_.in_use_bytes(), kHeadBytes + 32 * 4u);
+    }
+    if (i == 4) {
       EXPECT_EQ(pool_.in_use_bytes(), kHeadBytes + 32 * 16u);
     }
     if (i == 16) {
@@ -87,16 +90,17 @@ TEST_F(TxWindowTest, FewPacketsStayInTheFirstSlots) {
 TEST_F(TxWindowTest, EmptyPoolChangesNothing) {
   TxPool pool;
   pool.create(arena_, 1);  // four blocks of each size at least
-  std::vector<TxWindow> windows(21);
-  for (size_t i = 0; i < 20; ++i) {
+  constexpr size_t kBlocks = 4 * TxPool::kSizes;
+  std::vector<TxWindow> windows(kBlocks + 1);
+  for (size_t i = 0; i < kBlocks; ++i) {
     windows[i].start(Psn(0));
     EXPECT_TRUE(windows[i].reserve(pool));
   }
-  windows[20].start(Psn(5));
-  EXPECT_FALSE(windows[20].reserve(pool));
-  EXPECT_EQ(windows[20].next(), Psn(5));
+  windows[kBlocks].start(Psn(5));
+  EXPECT_FALSE(windows[kBlocks].reserve(pool));
+  EXPECT_EQ(windows[kBlocks].next(), Psn(5));
   windows[3].release_if_empty(pool);
-  EXPECT_TRUE(windows[20].reserve(pool));
+  EXPECT_TRUE(windows[kBlocks].reserve(pool));
 }
 
 TEST(SentTickTest, SurvivesItsWrap) {
