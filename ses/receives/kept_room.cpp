@@ -8,7 +8,7 @@ namespace uet::ses {
 Result<void> KeptRoom::create(Arena& arena, const Config& config, pds::PeerTable& peers) {
   peers_ = &peers;
   UET_CHECK(records_.create(arena, config.unexpected_messages, Reuse::rested));
-  return pool_.create(arena, config.unexpected_bytes);
+  return pool_.create(arena, config.unexpected_bytes, config.keeps_octets);
 }
 
 void KeptRoom::report() {

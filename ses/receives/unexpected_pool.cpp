@@ -7,13 +7,16 @@
 
 namespace uet::ses {
 
-Result<void> UnexpectedPool::create(Arena& arena, uint64_t bytes) {
+Result<void> UnexpectedPool::create(Arena& arena, uint64_t bytes, bool keeps_octets) {
   const uint64_t pages = bytes / kPageBytes;
   if (pages > UINT32_MAX) return Errc::invalid;
   if (pages == 0) return {};
   memory_ = static_cast<std::byte*>(arena.allocate(pages * kPageBytes, kPageBytes));
   free_ = arena.make_span<uint32_t>(pages);
-  if (memory_ == nullptr || free_.empty()) return Errc::no_memory;
+  payload_ =
+      keeps_octets ? memory_ : static_cast<std::byte*>(arena.allocate(kPageBytes, kPageBytes));
+  if (memory_ == nullptr || payload_ == nullptr || free_.empty()) return Errc::no_memory;
+  payload_step_ = keeps_octets ? kPageBytes : 0;
   page_count_ = static_cast<uint32_t>(pages);
   return {};
 }
@@ -130,7 +133,7 @@ void UnexpectedPool::write(PageList& list, uint64_t offset, std::span<const std:
   while (!source.empty()) {
     const uint64_t skip = offset % kPageBytes;
     const uint64_t here = kPageBytes - skip < source.size() ? kPageBytes - skip : source.size();
-    std::memcpy(page(page_for(list, offset / kPageBytes)) + skip, source.data(), here);
+    std::memcpy(payload(page_for(list, offset / kPageBytes)) + skip, source.data(), here);
     source = source.subspan(here);
     offset += here;
   }

@@ -28,8 +28,9 @@ class UnexpectedPool {
   static constexpr uint32_t kPageBytes = 4096;
   static constexpr uint32_t kFanOut = kPageBytes / sizeof(uint32_t);
 
-  // Rounded down to whole pages; 0 gives a pool that is always full.
-  Result<void> create(Arena& arena, uint64_t bytes);
+  // Rounded down to whole pages; 0 gives a pool that is always full. keeps_octets: false: all
+  // payload is written to one page.
+  Result<void> create(Arena& arena, uint64_t bytes, bool keeps_octets = true);
 
   // An empty list for a message of that length. It takes no page.
   static PageList list_of(uint64_t bytes);
@@ -49,7 +50,7 @@ class UnexpectedPool {
     while (length != 0) {
       const uint64_t skip = offset % kPageBytes;
       const uint64_t here = kPageBytes - skip < length ? kPageBytes - skip : length;
-      fn(std::span<const std::byte>(page(payload_page(list, offset / kPageBytes)) + skip, here));
+      fn(std::span<const std::byte>(payload(payload_page(list, offset / kPageBytes)) + skip, here));
       offset += here;
       length -= here;
     }
@@ -59,8 +60,10 @@ class UnexpectedPool {
   uint32_t pages() const { return page_count_; }
 
  private:
-  std::byte* page(uint32_t number) const { return memory_ + uint64_t{number} * kPageBytes; }
-  uint32_t* numbers(uint32_t number) const { return reinterpret_cast<uint32_t*>(page(number)); }
+  std::byte* payload(uint32_t number) const { return payload_ + number * payload_step_; }
+  uint32_t* numbers(uint32_t number) const {
+    return reinterpret_cast<uint32_t*>(memory_ + uint64_t{number} * kPageBytes);
+  }
   static uint64_t overhead_pages(uint64_t payload_pages);
   uint32_t payload_page(const PageList& list, uint64_t ordinal) const;
   uint32_t page_for(PageList& list, uint64_t ordinal);
@@ -70,7 +73,9 @@ class UnexpectedPool {
   void give_back(uint32_t number) { free_[free_count_++] = number; }
 
   std::byte* memory_ = nullptr;
-  std::span<uint32_t> free_;  // the first free_count_ entries are free pages below fresh_
+  std::byte* payload_ = nullptr;  // of page 0; the same as memory_ where octets are kept
+  uint64_t payload_step_ = 0;     // to the payload of the next page
+  std::span<uint32_t> free_;      // the first free_count_ entries are free pages below fresh_
   uint32_t free_count_ = 0;
   uint32_t fresh_ = 0;  // pages never used, hence never touched, start here
   uint32_t page_count_ = 0;

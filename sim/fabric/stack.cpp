@@ -114,6 +114,7 @@ void set_sizes(fep::Config& c, uint32_t peers) {
   c.pds.gd_entries = c.pds.gd_per_pdc = 1024;
   c.pds.credit_sources = count;
   c.ses.unexpected_bytes = 1 << 16;
+  c.ses.keeps_octets = false;
   c.ses.unexpected_messages = 64;
   c.ses.rx_messages = std::max(64u, 2 * count);
   c.ses.memory_regions = 16;

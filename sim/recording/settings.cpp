@@ -123,6 +123,7 @@ void each_of_ses(Config& config, Fn& fn) {
   UET_SETTING(ses.deferral_time);
   UET_SETTING(ses.disable_index);
   UET_SETTING(ses.unexpected_bytes);
+  UET_SETTING(ses.keeps_octets);
   UET_SETTING(ses.unexpected_messages);
   UET_SETTING(ses.rx_messages);
   UET_SETTING(ses.return_messages);

@@ -290,6 +290,28 @@ TEST(UnexpectedPoolTest, WhatALengthClaimsTakesNoPage) {
   EXPECT_EQ(pool.free_pages(), 8u);
 }
 
+// Where no octets are kept, payload takes places as ever, and all of it is written to one page,
+// which holds no page numbers.
+TEST(UnexpectedPoolTest, PayloadWithoutOctetsTakesPlacesOnly) {
+  Arena arena;
+  UnexpectedPool pool;
+  ASSERT_TRUE(pool.create(arena, 16 * UnexpectedPool::kPageBytes, /*keeps_octets=*/false).ok());
+  const Octets data(6 * UnexpectedPool::kPageBytes, std::byte{7});
+  PageList list = UnexpectedPool::list_of(data.size());
+  pool.write(list, 0, data);
+  EXPECT_EQ(pool.free_pages(), 9u) << "six of payload, one of page numbers";
+  std::set<const std::byte*> places;
+  uint64_t length = 0;
+  pool.read(list, 0, data.size(), [&](std::span<const std::byte> piece) {
+    places.insert(piece.data());
+    length += piece.size();
+  });
+  EXPECT_EQ(length, data.size());
+  EXPECT_EQ(places.size(), 1u);
+  pool.release(list);
+  EXPECT_EQ(pool.free_pages(), 16u);
+}
+
 // [SES-010, SES-033] 1 to 65534, each once, the longest unused first.
 TEST(MessageIdsTest, IdsAreUniqueAndReusedLate) {
   Arena arena;
