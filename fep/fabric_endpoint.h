@@ -42,6 +42,7 @@ class FabricEndpoint {
   pds::Pds& pds() { return *pds_; }
   const pds::Pds& pds() const { return *pds_; }
   pds::PeerTable& peers() { return peers_; }
+  const pds::PeerTable& peers() const { return peers_; }
   // An entry of an address vector names the peer no more; what served it goes with the last one.
   void unlist(PeerId peer, Instant now) {
     if (peers_.unlist(peer)) ses_->forget(peer, now);

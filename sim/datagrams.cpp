@@ -9,8 +9,8 @@
 namespace uet::sim {
 namespace {
 
-constexpr uint32_t kDatagramJob = 500;       // nobody else is in it
-constexpr uint32_t kShortRoom = 40;  // octets of a receive that truncates most datagrams
+constexpr uint32_t kDatagramJob = 500;  // nobody else is in it
+constexpr uint32_t kShortRoom = 40;     // octets of a receive that truncates most datagrams
 constexpr auto kSend = Agenda::Lane::send;
 constexpr auto kReceive = Agenda::Lane::receive;
 constexpr uint64_t kDatagramReceiveBit = uint64_t{1} << 40;  // in OpContext::user: a receive
@@ -27,7 +27,7 @@ struct Datagrams::Host {
   recording::Endpoint* fep = nullptr;
   LocalClock clock;
   ses::EndpointId endpoint;
-  std::vector<PeerId> peers;
+  AddressBook* others = nullptr;
   Agenda agenda;  // receives and datagrams by id
 };
 
@@ -83,10 +83,12 @@ Datagrams::Datagrams(const Plan& plan, uint64_t seed) : plan_(plan) {
 
 Datagrams::~Datagrams() = default;
 
-bool Datagrams::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) {
+bool Datagrams::open(uint32_t index, recording::Endpoint& fep, AddressBook& others,
+                     LocalClock clock) {
   if (plan_.datagrams == 0) return true;
   Host& host = *hosts_[index];
   host.fep = &fep;
+  host.others = &others;
   host.clock = clock;
   ses::Ses::EndpointOptions options;
   options.mode = pds::Mode::uud;
@@ -97,10 +99,6 @@ bool Datagrams::open(uint32_t index, recording::Endpoint& fep, LocalClock clock)
   if (!endpoint.ok()) return false;
   host.endpoint = *endpoint;
   return true;
-}
-
-void Datagrams::connect(uint32_t index, const std::vector<PeerId>& peers) {
-  hosts_[index]->peers = peers;
 }
 
 void Datagrams::lose(uint32_t index, bool for_good) {
@@ -154,12 +152,13 @@ bool Datagrams::post(Datagram& d, Instant now) {
   const IoSlice slice{d.octets.data(), d.octets.size()};
   const ses::EndpointName to = name_of(d.to);
   ses::SendRequest request;
-  request.to = {host.peers[d.to], to.pid, to.ri, to.initiator_id, false};
+  const Instant shown = host.clock.local(now);
+  request.to = {host.others->name(d.to, shown), to.pid, to.ri, to.initiator_id, false};
   request.iov = {&slice, 1};
   request.data = d.id;
   request.flags = ses::kOpRemoteData;
   request.context = {&d, d.id};
-  const auto posted = host.fep->send(host.endpoint, request, host.clock.local(now));
+  const auto posted = host.fep->send(host.endpoint, request, shown);
   if (!posted.ok() && posted.error() != Errc::again) fail("post failed", d.id);
   d.posted = posted.ok();
   return d.posted;
@@ -204,7 +203,7 @@ void Datagrams::judge_received(const Receive& receive, const ses::Completion& c)
   Datagram& d = datagrams_[c.data - 1];
   if (!d.posted || d.to != receive.host) return fail("was not for that host", d.id);
   if (c.initiator_id != name_of(d.from).initiator_id) fail("wrong source", d.id);
-  if (c.peer != hosts_[d.to]->peers[d.from]) fail("wrong peer", d.id);
+  if (!hosts_[d.to]->others->is(c.peer, d.from)) fail("wrong peer", d.id);
   if (d.received && plan_.faults.duplicate == 0) fail("came twice", d.id);
   d.received = true;
   const uint64_t expected = std::min<uint64_t>(d.octets.size(), receive.room.size());

@@ -3,6 +3,7 @@
 // that end and from that sender, and more than once only where the network duplicates. [PDS-211]
 #pragma once
 
+#include "sim/address_book.h"
 #include "sim/agenda.h"
 #include "sim/local_clock.h"
 #include "sim/plan.h"
@@ -23,10 +24,8 @@ class Datagrams {
   Datagrams(const Plan& plan, uint64_t seed);
   ~Datagrams();
 
-  // Opens the datagram endpoint of that host; false: that failed.
-  bool open(uint32_t index, recording::Endpoint& fep, LocalClock clock);
-  // The hosts as that host's peer table knows them.
-  void connect(uint32_t index, const std::vector<PeerId>& peers);
+  // Opens the datagram endpoint of that host; `others` outlives this. False: that failed.
+  bool open(uint32_t index, recording::Endpoint& fep, AddressBook& others, LocalClock clock);
   // The host died: what it had posted has vanished.
   void lose(uint32_t index, bool for_good);
 

@@ -2,6 +2,7 @@
 // each host with its memory. Workload posts, WorkloadJudge judges; both look at the scene.
 #pragma once
 
+#include "sim/address_book.h"
 #include "sim/agenda.h"
 #include "sim/local_clock.h"
 #include "sim/memory.h"
@@ -78,7 +79,7 @@ struct Application {
   uint64_t closed_key = 0;
   Agenda agenda;  // by operation id
   Rng rng{0};
-  std::vector<PeerId> peers;    // by host index
+  AddressBook others;
   bool knows_of_death = false;  // an operation failed because the peer had lost its state
 };
 

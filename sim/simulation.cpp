@@ -1,6 +1,7 @@
 // The event loop: each host runs when it has packets, a timer or something to post.
 #include "sim/simulation.h"
 
+#include "sim/address_book.h"
 #include "sim/faults/odd_peer.h"
 #include "sim/faults/stranger.h"
 #include "sim/host.h"
@@ -27,13 +28,6 @@ constexpr Duration kLimit = Duration::seconds(600);
 // left uncleared stays until its PDC expires.
 constexpr Duration kLongLimit = Duration::seconds(3600);
 constexpr uint64_t kStepsMax = 100'000'000;
-
-FabricAddress address_of(uint32_t index) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, static_cast<uint8_t>(index >> 8), static_cast<uint8_t>(index + 1)};
-  return a;
-}
 
 fep::Config config_of(const Plan& plan) {
   fep::Config c;
@@ -85,6 +79,7 @@ fep::Config config_of(const Plan& plan) {
   c.cms.entropy = plan.entropy;
   c.ses.payload_mtu = static_cast<uint16_t>(plan.payload_mtu);
   c.ses.unexpected_bytes = plan.unexpected_bytes;
+  c.ses.keeps_octets = !plan.lengths_only;
   fep::settle(c);
   return c;
 }
@@ -134,7 +129,6 @@ class Run {
       clock_.wake(clock_.add(), kStart);
       add_node(i);
     }
-    workload_.connect();
     draw_accidents();
   }
 
@@ -252,7 +246,7 @@ class Run {
     }
     restart_at_ = Instant::never();
     add_node(restarts_);
-    workload_.connect(restarts_, clock_.now());
+    workload_.come_back(clock_.now());
     clock_.wake(restarts_, clock_.now());
   }
 

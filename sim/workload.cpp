@@ -71,6 +71,7 @@ Workload::Workload(const Plan& plan, uint64_t seed, bool is_recorded)
 bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) {
   Application& host = *scene_.applications[index];
   host.fep = &fep;
+  host.others.open(fep, scene_.plan.endpoints);
   host.clock = clock;
   ses::Ses::EndpointOptions options;
   options.mode = scene_.plan.ordered ? pds::Mode::rod : pds::Mode::rud;
@@ -99,7 +100,7 @@ bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) 
   const auto other = fep.open_endpoint(outsider, options, sink, sink);
   if (!other.ok()) return false;
   host.outsider = *other;
-  return expose(host) && datagrams_.open(index, fep, clock);
+  return expose(host) && datagrams_.open(index, fep, host.others, clock);
 }
 
 // The region with each set of rights.
@@ -120,24 +121,6 @@ bool Workload::expose(Application& host) {
          add(0, host.closed_key) && add(ses::kRemoteRead | ses::kRemoteWrite, host.safe_key, true);
 }
 
-void Workload::connect() {
-  for (const auto& host : scene_.applications) connect(host->index, kStart);
-}
-
-void Workload::connect(uint32_t index, Instant now) {
-  Application& host = *scene_.applications[index];
-  host.peers.clear();
-  for (const auto& other : scene_.applications) {
-    const auto peer =
-        host.fep->peers().find_or_add(other->fep->local_address(), host.clock.local(now));
-    UET_ASSERT(peer.ok());
-    host.fep->peers().add_ref(*peer);
-    host.peers.push_back(*peer);
-  }
-  datagrams_.connect(index, host.peers);
-  if (index == scene_.lost) scene_.back_at = now;
-}
-
 void Workload::lose(uint32_t index) {
   scene_.lost = index;
   datagrams_.lose(index, scene_.plan.kill);
@@ -156,9 +139,9 @@ void Workload::lose(uint32_t index) {
   for (const LiveOperation& op : scene_.operations) enlist(op, index);
 }
 
-ses::Destination Workload::destination(const Operation& op) const {
+ses::Destination Workload::destination(const Operation& op, Instant shown) {
   const ses::EndpointName& name = scene_.target(op).processes[op.to_process].name;
-  return {scene_.initiator(op).peers[op.to],
+  return {scene_.initiator(op).others.name(op.to, shown),
           name.pid,
           name.ri,
           name.initiator_id,
@@ -277,7 +260,7 @@ Result<ses::Taken> Workload::post_send(LiveOperation& op, uint32_t flags, Instan
   Application& host = scene_.initiator(op);
   const IoSlice slice = memory_of(op.local, op.bytes);
   ses::SendRequest request;
-  request.to = destination(op);
+  request.to = destination(op, shown);
   request.iov = {&slice, 1};
   request.tagged = op.kind == Operation::Kind::tagged;
   request.tag = request.tagged ? tag_of(op) : 0;
@@ -291,7 +274,7 @@ Result<ses::Taken> Workload::post_rma(LiveOperation& op, uint32_t flags, Instant
   Application& host = scene_.initiator(op);
   const IoSlice slice = memory_of(op.local, op.bytes);
   ses::RmaRequest request;
-  request.to = destination(op);
+  request.to = destination(op, shown);
   request.read = op.kind == Operation::Kind::read;
   request.iov = {&slice, 1};
   request.remote_offset = op.region_offset;
@@ -312,7 +295,7 @@ Result<ses::Taken> Workload::post_atomic(LiveOperation& op, uint32_t flags, Inst
   if (op.local.size() == 0) op.local = Memory(op.bytes);
   const IoSlice old{op.local.data(), op.local.size()};
   ses::AtomicRequest request;
-  request.to = destination(op);
+  request.to = destination(op, shown);
   request.form = op.fetches ? ses::AtomicForm::fetch : ses::AtomicForm::plain;
   request.code = {wire::AtomicOpcode::sum, wire::AtomicDatatype::uint64};
   request.operand = {&one, 1};
@@ -372,11 +355,11 @@ bool Workload::post_receive(LiveOperation& op, Instant now) {
   request.tag = request.tagged ? tag_of(op) : 0;
   request.ignore = op.wildcard && !op.is_decoy ? kIgnoreId : 0;
   request.directed = op.directed;
-  request.from = host.peers[op.from];
+  const Instant at = host.clock.local(now);
+  if (op.directed) request.from = host.others.name(op.from, at);
   request.from_initiator = scene_.initiator(op).processes[op.from_process].name.initiator_id;
   request.context = {&op, kReceiveBit | op.id};
   const ses::EndpointId endpoint = host.processes[op.to_process].endpoint;
-  const Instant at = host.clock.local(now);
   const auto posted = scene_.plan.shares_receives ? host.fep->receive(host.shared, request, at)
                                                   : host.fep->receive(endpoint, request, at);
   if (posted.ok()) {

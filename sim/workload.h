@@ -17,14 +17,13 @@ class Workload {
   // `is_recorded`: the memory of operations stays until the end.
   Workload(const Plan& plan, uint64_t seed, bool is_recorded);
 
-  // Opens the SES endpoints of `index` and its memory. Call for every endpoint, then connect().
+  // Opens the SES endpoints of `index` and its memory. Call for every endpoint.
   bool open(uint32_t index, recording::Endpoint& fep, LocalClock clock);
-  void connect();
 
-  // The endpoint dies: its operations and receives vanish. Afterwards open() and connect(index),
+  // The endpoint dies: its operations and receives vanish. Afterwards open() and come_back(),
   // unless it is gone for good.
   void lose(uint32_t index);
-  void connect(uint32_t index, Instant now);
+  void come_back(Instant now) { scene_.back_at = now; }
 
   // Posts what is due; returns when the next post is due (never() when all are posted).
   Instant post_due(uint32_t index, Instant now);
@@ -70,7 +69,7 @@ class Workload {
   Result<ses::Taken> post_rma(LiveOperation& op, uint32_t flags, Instant shown);
   Result<ses::Taken> post_atomic(LiveOperation& op, uint32_t flags, Instant shown);
   Result<ses::Taken> post_send(LiveOperation& op, uint32_t flags, Instant shown);
-  ses::Destination destination(const Operation& op) const;
+  ses::Destination destination(const Operation& op, Instant shown);
   bool take_back(LiveOperation& op, Instant now);
   void cancel(LiveOperation& op, Instant now);
   void follow(const WorkloadJudge::News& news);

@@ -1,0 +1,53 @@
+// How one host names the others: it looks an address up when it is first needed, as each entry
+// takes memory of its endpoint, and keeps the name.
+#pragma once
+
+#include "sim/recording/endpoint.h"
+
+#include "base/assert.h"
+#include "base/packet.h"
+#include "base/time.h"
+
+#include <cstdint>
+#include <optional>
+#include <vector>
+
+namespace uet::sim {
+
+// Of the host with that index, of 65,536 at most.
+inline FabricAddress address_of(uint32_t host) {
+  FabricAddress a;
+  a.family = FabricAddress::Family::ipv4;
+  a.ip = {10, 0, static_cast<uint8_t>(host >> 8), static_cast<uint8_t>(host + 1)};
+  return a;
+}
+
+class AddressBook {
+ public:
+  // Names of that endpoint for so many hosts; those of an earlier one are forgotten.
+  void open(recording::Endpoint& fep, uint32_t hosts) {
+    fep_ = &fep;
+    names_.assign(hosts, std::nullopt);
+  }
+  // now: on the clock of the endpoint.
+  PeerId name(uint32_t host, Instant now) {
+    std::optional<PeerId>& name = names_[host];
+    if (!name) {
+      const Result<PeerId> peer = fep_->peers().find_or_add(address_of(host), now);
+      UET_ASSERT(peer.ok());
+      fep_->peers().add_ref(*peer);
+      name = *peer;
+    }
+    return *name;
+  }
+  // That name of the endpoint stands for that host.
+  bool is(PeerId name, uint32_t host) const {
+    return fep_->fep().peers()[name].address == address_of(host);
+  }
+
+ private:
+  recording::Endpoint* fep_ = nullptr;
+  std::vector<std::optional<PeerId>> names_;  // by host; none: not needed yet
+};
+
+}  // namespace uet::sim
