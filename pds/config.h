@@ -124,7 +124,8 @@ struct Config {
 
   // --- loss ---
   Patience patience = Patience::time;                // [decision 4]
-  Duration rto_init = Duration::milliseconds(5);     // RTO_Init_Time
+  Duration rto_init = Duration::milliseconds(50);    // RTO_Init_Time: no round trip is known
+  Duration rto_min = Duration::milliseconds(5);      // when some are; ours, see shortest_rto()
   Duration rto_max = Duration::milliseconds(200);    // cap of the back-off
   Duration nack_retx = Duration::milliseconds(2);    // NACK_Retx_Time
   uint32_t rto_retx_max = 5;                         // Max_RTO_Retx_Cnt, patience retries; 0-15
@@ -191,6 +192,9 @@ struct Config {
     return dscp == trimmed_dscp || dscp == trimmed_lasthop_dscp;
   }
 
+  // No time-out is shorter. [PDS-140]
+  Duration shortest_rto() const { return std::min(rto_init, rto_min); }
+
   // Every value is in its range.
   bool valid() const {
     return max_pdcs >= 1 && max_pdcs <= 65000 && target_floor_percent <= 50 &&
@@ -201,15 +205,16 @@ struct Config {
            mpr <= 16 && default_mpr >= 1 && tx_window_packets >= 1 && tx_window_packets <= 2048 &&
            pdcs_per_key >= 1 && pdcs_per_key <= 64 && packets_per_entropy >= 1 &&
            packets_per_entropy <= 64 && payload_mtu >= 64 && payload_mtu <= 8192 &&
-           rto_init > Duration::zero() && rto_max >= rto_init && nack_retx > Duration::zero() &&
-           rto_retx_max <= 15 && nack_retx_max <= 31 && (ccx_type == 14 || ccx_type == 15) &&
-           ack_gen_packets <= 255 && ack_delay_max >= Duration::zero() &&
-           tail_loss > Duration::zero() && tail_loss_max <= 15 && rudi_destinations >= 1 &&
-           rudi_packets >= 1 && rudi_answers >= 1 && credit_sources >= 1 && rudi_window >= 1 &&
-           rudi_window <= 65536 && quiet_packets <= 63 && quiet_time > Duration::zero() &&
-           quiet_time < peer_timeout && peer_share_percent >= 1 && peer_share_percent <= 100 &&
-           job_share_percent >= 1 && job_share_percent <= 100 && newcomer_percent <= 50 &&
-           rebases_max >= 1 && rebases_max <= 255 && trim_nacks_per_second >= 1;
+           shortest_rto() > Duration::zero() && rto_max >= rto_init &&
+           nack_retx > Duration::zero() && rto_retx_max <= 15 && nack_retx_max <= 31 &&
+           (ccx_type == 14 || ccx_type == 15) && ack_gen_packets <= 255 &&
+           ack_delay_max >= Duration::zero() && tail_loss > Duration::zero() &&
+           tail_loss_max <= 15 && rudi_destinations >= 1 && rudi_packets >= 1 &&
+           rudi_answers >= 1 && credit_sources >= 1 && rudi_window >= 1 && rudi_window <= 65536 &&
+           quiet_packets <= 63 && quiet_time > Duration::zero() && quiet_time < peer_timeout &&
+           peer_share_percent >= 1 && peer_share_percent <= 100 && job_share_percent >= 1 &&
+           job_share_percent <= 100 && newcomer_percent <= 50 && rebases_max >= 1 &&
+           rebases_max <= 255 && trim_nacks_per_second >= 1;
   }
 
   // What all peers with one IP address get together: they leave half of what one must leave. [T-61]

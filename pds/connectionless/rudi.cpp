@@ -36,6 +36,7 @@ Result<void> Rudi::adopt(Flow& flow) {
     return Errc::again;
   }
   made->flows = 1;
+  made->rtt = RtoEstimator(with_.config.rto_init);
   flow.rudi = made;
   return {};
 }
@@ -239,7 +240,7 @@ void Rudi::shrink(RudiDestination& to, Instant now) {
   to.clean = 0;
   if (now < to.shrink_at) return;
   to.window = std::max(to.window / 2, 1u);
-  to.shrink_at = now + to.rtt.rto(with_.config.rto_init, with_.config.rto_max, 0);
+  to.shrink_at = now + to.rtt.rto(with_.config.shortest_rto(), with_.config.rto_max, 0);
   with_.counters.add(Count::rudi_window_halved);
 }
 
@@ -252,7 +253,8 @@ void Rudi::grow(RudiDestination& to) {
 // --- time and loss ---
 
 Duration Rudi::rto_of(const RudiPacket& packet) const {
-  return packet.flow->rudi->rtt.rto(with_.config.rto_init, with_.config.rto_max, packet.rto_count);
+  const RtoEstimator& rtt = packet.flow->rudi->rtt;
+  return rtt.rto(with_.config.shortest_rto(), with_.config.rto_max, packet.rto_count);
 }
 
 void Rudi::advance(Instant now) {

@@ -39,7 +39,7 @@ void Proofs::ask_for_proof(Pdc& pdc) {
 }
 
 Duration Proofs::proof_wait(const Pdc& pdc) const {
-  return res_.config.rto_init *
+  return res_.config.shortest_rto() *
          (int64_t{1} << std::min<uint32_t>(pdc.tail.unheard(), kProofDoublings));
 }
 

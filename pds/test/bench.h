@@ -18,7 +18,8 @@ class Bench {
  public:
   explicit Bench(const Config& config = {}, const cms::Config& cms = without_base_rtt_probe()) {
     EXPECT_TRUE(peers.create(arena, 64, 1).ok());
-    const auto made = Pds::create(arena, without_challenge(config), cms, peers, client, 99);
+    const auto made =
+        Pds::create(arena, with_equal_timeouts(without_challenge(config)), cms, peers, client, 99);
     EXPECT_TRUE(made.ok());
     pds = client.pds = *made;
   }

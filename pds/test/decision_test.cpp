@@ -140,6 +140,22 @@ TEST(RtoEstimatorTest, RoundTripsThatDifferMakeTheTimeOutLonger) {
   EXPECT_EQ(e.rto(Duration::milliseconds(5), Duration::seconds(1), 0).ms(), 70);
 }
 
+// [PDS-140] 48 ms before the first sample. Each sample of 0.1 ms takes about a quarter of what is
+// left off the deviation: ((12 * 3 + 0) / 4) = 9 ms after two samples, 4 * 9 + 0.1 = 36.1 ms.
+TEST(RtoEstimatorTest, TheFirstTimeOutGivesWayToSamples) {
+  const Duration min = Duration::milliseconds(5);
+  const Duration max = Duration::milliseconds(200);
+  RtoEstimator e(Duration::milliseconds(48));
+  EXPECT_EQ(e.rto(min, max, 0).ms(), 48);
+  EXPECT_EQ(e.rto(min, max, 1).ms(), 96);
+  e.on_rtt(Duration::microseconds(100));
+  EXPECT_EQ(e.rto(min, max, 0).us(), 48'100);
+  e.on_rtt(Duration::microseconds(100));
+  EXPECT_EQ(e.rto(min, max, 0).us(), 36'100);
+  for (int i = 0; i < 8; ++i) e.on_rtt(Duration::microseconds(100));
+  EXPECT_EQ(e.rto(min, max, 0).ms(), 5);
+}
+
 class LossDetectorTest : public ::testing::Test {
  protected:
   void SetUp() override {

@@ -104,6 +104,18 @@ TEST_F(EarlyTimeoutTest, WhatIsTakenBackTimesOutAgain) {
             1);
 }
 
+// [PDS-140] While no round trip is known, packets may wait in a queue of a slow port.
+TEST(FirstTimeOutTest, IsLongerThanTheOthers) {
+  Config config;
+  config.rto_init = 40_ms;
+  Bench bench(config);
+  bench.open_initiator(2);
+  bench.elapse(39_ms);
+  EXPECT_EQ(bench.count(Count::retx_rto), 0u);
+  bench.elapse(2_ms);
+  EXPECT_EQ(bench.count(Count::retx_rto), 2u);
+}
+
 // Each packet leaves the window once.
 TEST_F(EarlyTimeoutTest, TheWindowIsEmptyInTheEnd) {
   acknowledge(false);

@@ -76,8 +76,7 @@ TEST_F(FullStoreTest, EachOfManyResponsesIsSentAgain) {
 // [PDS-105] While a request is not answered the clear waits for it: the request carries it when it
 // goes again, and until it is known whether it must no Clear command goes.
 TEST_F(FullStoreTest, NoClearCommandBesideAnUnansweredRequest) {
-  config_.rto_init = 50_ms;
-  config_.tail_loss = 50_ms;
+  config_.rto_init = config_.rto_min = config_.tail_loss = 60_ms;
   Bench b(config_);
   b.open_initiator(2);
   wire::Ack h = b.ack(b.start);

@@ -65,7 +65,8 @@ class Pair {
               const FabricAddress& at) {
     side[s].at = at;
     ASSERT_TRUE(side[s].peers.create(side[s].arena, 64, seed).ok());
-    const auto made = Pds::create(side[s].arena, config, cms, side[s].peers, side[s].client, seed);
+    const auto made = Pds::create(side[s].arena, with_equal_timeouts(config), cms, side[s].peers,
+                                  side[s].client, seed);
     ASSERT_TRUE(made.ok());
     side[s].pds = side[s].client.pds = *made;
   }

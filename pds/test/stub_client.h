@@ -20,6 +20,13 @@ namespace uet::pds::test {
 
 inline constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
+// The first time-out of a PDC is no longer than the others, if a test chooses none.
+// EarlyTimeoutTest has the first one of the defaults.
+inline Config with_equal_timeouts(Config config) {
+  if (config.rto_init == Config{}.rto_init) config.rto_init = config.rto_min;
+  return config;
+}
+
 inline FabricAddress address(uint8_t last, uint16_t port = kUetPort) {
   FabricAddress a;
   a.ip = {10, 0, 0, last};

@@ -89,7 +89,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   schedule_.arm_if_held(pdc, now);
   pdc.tx.release_if_empty(res_.tx_pool);
   if (pdc.is_stalled() || proofs_.owes_proof(pdc)) {
-    schedule_.arm_by(pdc, now + res_.config.rto_init);
+    schedule_.arm_by(pdc, now + res_.config.shortest_rto());
   }
   if (pdc.tx.empty() && pdc.state() != PdcState::established) schedule_.want_control(pdc);
   if (news.closing == SlotKind::close_cmd) secure_psn_.learn_start(pdc, ack);

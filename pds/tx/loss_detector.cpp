@@ -9,7 +9,7 @@ void RtoEstimator::on_rtt(Duration rtt) {
   const int64_t sample = std::clamp<int64_t>(rtt.ns(), 1, UINT32_MAX / 8);
   if (srtt_ns_ == 0) {
     srtt_ns_ = static_cast<uint32_t>(sample);
-    rttvar_ns_ = static_cast<uint32_t>(sample / 2);
+    rttvar_ns_ = std::max(rttvar_ns_, static_cast<uint32_t>(sample / 2));
     return;
   }
   const int64_t error = sample - int64_t{srtt_ns_};

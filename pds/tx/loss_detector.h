@@ -16,6 +16,11 @@ namespace uet::pds {
 // Smoothed round trip of one PDC and the time-out that follows from it. [PDS-140, PDS-141]
 class RtoEstimator {
  public:
+  // unknown: the time-out before the first sample. Each sample brings it nearer to what samples
+  // say.
+  explicit RtoEstimator(Duration unknown = Duration::zero())
+      : rttvar_ns_(static_cast<uint32_t>(std::min<int64_t>(unknown.ns() / 4, UINT32_MAX))) {}
+
   void on_rtt(Duration rtt);
   // The time-out of a packet after `resends` time-outs, between `init` and `max`.
   Duration rto(Duration init, Duration max, uint32_t resends) const;
@@ -23,7 +28,7 @@ class RtoEstimator {
 
  private:
   uint32_t srtt_ns_ = 0;  // 0: no sample yet; saturates at 4.2 s
-  uint32_t rttvar_ns_ = 0;
+  uint32_t rttvar_ns_;
 };
 
 // Why a slot counts as lost.

@@ -11,7 +11,7 @@ namespace uet::pds {
 Duration LossRecovery::rto_of(const Pdc& pdc, uint32_t timeouts) const {
   const bool is_patient = res_.config.patience == Patience::time && pdc.is_unverified();
   const Duration cap = is_patient ? res_.config.peer_timeout : res_.config.rto_max;
-  return pdc.rtt.rto(res_.config.rto_init, std::max(cap, res_.config.rto_max), timeouts);
+  return pdc.rtt.rto(res_.config.shortest_rto(), std::max(cap, res_.config.rto_max), timeouts);
 }
 
 // How long an outstanding packet is left alone after it was sent.
@@ -170,7 +170,7 @@ void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
     slot.note_sent(now);
     pdc.tx.settle(p);
   }
-  schedule_.arm_by(pdc, now + res_.config.rto_init);
+  schedule_.arm_by(pdc, now + res_.config.shortest_rto());
 }
 
 }  // namespace uet::pds

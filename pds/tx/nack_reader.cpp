@@ -264,7 +264,7 @@ bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   if (!any) return false;
   pdc.life.note_orphaned_by(failure.nack);
   pdc.life.change(PdcEvent::orphaned);
-  pdc.end.wait_until(now + pdc.rtt.rto(res_.config.rto_init, res_.config.rto_max, 0));
+  pdc.end.wait_until(now + pdc.rtt.rto(res_.config.shortest_rto(), res_.config.rto_max, 0));
   schedule_.arm_by(pdc, pdc.end.at());
   ending_.close_idle_toward(pdc.peer, now);
   Schedule::stop_sending(pdc);

@@ -378,8 +378,9 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   if (res_.cells.is_on()) res_.cells.on_sent(pdc, slot);
   // Only what the client wants sent is activity; resends into the void are not.
   if (slot.kind == SlotKind::data && !slot.state.was_resent()) idle_.touch(pdc, now);
-  // No time-out is shorter than rto_init: as a rule there is nothing to compute.
-  const bool is_short = !slot.state.is_quiet() && res_.config.tail_loss <= res_.config.rto_init;
+  // No time-out is shorter than that: as a rule there is nothing to compute.
+  const bool is_short =
+      !slot.state.is_quiet() && res_.config.tail_loss <= res_.config.shortest_rto();
   schedule_.arm_by(pdc,
                    now + (is_short ? res_.config.tail_loss
                                    : std::min(loss_.limit_of(pdc, slot), res_.config.tail_loss)));

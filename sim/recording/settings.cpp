@@ -81,6 +81,7 @@ void each_answer_and_time_of_pds(Config& config, Fn& fn) {
   UET_SETTING(pds.seal_bytes);
   UET_SETTING(pds.patience);
   UET_SETTING(pds.rto_init);
+  UET_SETTING(pds.rto_min);
   UET_SETTING(pds.rto_max);
   UET_SETTING(pds.nack_retx);
   UET_SETTING(pds.rto_retx_max);

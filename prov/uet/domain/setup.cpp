@@ -355,7 +355,7 @@ int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
   // What the same looks take where each is a system call.
   if (settings.io == IoChoice::uring || settings.io == IoChoice::xdp)
     options.patience = Duration::microseconds(60);
-  options.peers_wait = std::min(config.pds.rto_init, config.pds.tail_loss);
+  options.peers_wait = std::min(config.pds.shortest_rto(), config.pds.tail_loss);
   auto stack = std::make_unique<fep::Engine>(std::move(*fep), std::move(backend));
   stack->tell_of_paths(log_path_notice);
   auto engine = ProgressEngine::create(std::move(stack), options);
