@@ -16,20 +16,20 @@ void add_shards(std::vector<Use>& uses, const Training& t, const Group& fsdp, co
   const double per_batch = t.parallelism.gathers_once ? 0 : 1;
   const double once = 1 - per_batch;
   uses.push_back({.cause = Cause::fsdp,
-                  .operation = Operation::all_gather,
+                  .kind = CollectiveKind::all_gather,
                   .group = fsdp,
                   .bytes = parameters * m.weight_bytes,
                   .forward = per_batch,
                   .backward = per_batch,
                   .once = once});
   uses.push_back({.cause = Cause::fsdp,
-                  .operation = Operation::reduce_scatter,
+                  .kind = CollectiveKind::reduce_scatter,
                   .group = fsdp,
                   .bytes = parameters * m.gradient_bytes,
                   .backward = per_batch,
                   .once = once});
   uses.push_back({.cause = Cause::dp,
-                  .operation = Operation::all_reduce,
+                  .kind = CollectiveKind::all_reduce,
                   .group = dp,
                   .bytes = parameters * m.gradient_bytes / fsdp.count,
                   .once = 1});
@@ -43,7 +43,7 @@ Level level_of(uint32_t a, uint32_t b, uint32_t gpus_per_node) {
 double& at(Levels& levels, Level level) { return levels[static_cast<size_t>(level)]; }
 
 // A ring sends its vector so often, but for one part.
-double turns_of(Operation operation) { return operation == Operation::all_reduce ? 2 : 1; }
+double turns_of(CollectiveKind kind) { return kind == CollectiveKind::all_reduce ? 2 : 1; }
 
 }  // namespace
 
@@ -55,14 +55,14 @@ std::vector<Use> uses_of(const Training& t) {
   const double backward = p.recompute == Recompute::full ? 2 * forward : forward;
   std::vector<Use> uses;
   uses.push_back({.cause = Cause::tp,
-                  .operation = Operation::all_reduce,
+                  .kind = CollectiveKind::all_reduce,
                   .group = groups.tp,
                   .bytes = t.activation_bytes(),
                   .forward = forward,
                   .backward = backward});
   if (t.model.experts > 0) {  // to the experts and back
     uses.push_back({.cause = Cause::ep,
-                    .operation = Operation::all_to_all,
+                    .kind = CollectiveKind::all_to_all,
                     .group = groups.ep,
                     .bytes = t.activation_bytes() / p.tp * t.model.experts_per_token,
                     .forward = forward,
@@ -90,14 +90,14 @@ Levels bytes_of(const Use& use, std::span<const uint32_t> members, const Layout&
                 uint32_t index, uint32_t gpus_per_node) {
   Levels out{};
   const auto n = static_cast<uint32_t>(members.size());
-  if (use.operation == Operation::all_to_all) {
+  if (use.kind == CollectiveKind::all_to_all) {
     for (const uint32_t to : members) {
       if (to != members[index])
         at(out, level_of(members[index], to, gpus_per_node)) += use.bytes / n;
     }
     return out;
   }
-  const double turns = turns_of(use.operation);
+  const double turns = turns_of(use.kind);
   if (!layout.has_levels) {
     at(out, level_of(members[index], members[(index + 1) % n], gpus_per_node)) =
         turns * use.bytes * (n - 1) / n;
@@ -114,13 +114,13 @@ double seconds_of(const Use& use, std::span<const uint32_t> members, const Clust
   const Link rail{cluster.link_gbps, cluster.link_latency};
   const auto n = static_cast<uint32_t>(members.size());
   const Layout layout = layout_of(members, cluster.gpus_per_node);
-  if (use.operation == Operation::all_to_all) {
+  if (use.kind == CollectiveKind::all_to_all) {
     const Levels bytes = bytes_of(use, members, layout, 0, cluster.gpus_per_node);
     const double fabric = bytes[1] + bytes[2];
     return std::max(bytes[0] > 0 ? scale_up.seconds(bytes[0]) : 0,
                     fabric > 0 ? rail.seconds(fabric) : 0);
   }
-  const double turns = turns_of(use.operation);
+  const double turns = turns_of(use.kind);
   if (!layout.has_levels) return turns * ring_half_seconds(use.bytes, n, rail);
   return turns * (ring_half_seconds(use.bytes, layout.per_node, scale_up) +
                   ring_half_seconds(use.bytes / layout.per_node, layout.nodes, rail));

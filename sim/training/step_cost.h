@@ -27,7 +27,7 @@ enum class Level : uint8_t {
 };
 inline constexpr std::array<const char*, 3> kLevelNames = {"scale-up", "same rail", "cross-rail"};
 
-enum class Operation : uint8_t {
+enum class CollectiveKind : uint8_t {
   all_reduce,
   all_gather,
   reduce_scatter,
@@ -37,7 +37,7 @@ enum class Operation : uint8_t {
 // A collective that every rank takes part in, in its group.
 struct Use {
   Cause cause;
-  Operation operation;
+  CollectiveKind kind;
   Group group;
   double bytes;  // of the whole vector; all_to_all: of one rank for all ranks, itself included
   double forward = 0, backward = 0;  // how often in each micro-batch
@@ -60,7 +60,7 @@ Layout layout_of(std::span<const uint32_t> members, uint32_t gpus_per_node);
 
 using Levels = std::array<double, 3>;
 
-// Bytes that the member at `index` sends for one operation. The layout is that of the members.
+// Bytes that the member at `index` sends for one collective. The layout is that of the members.
 Levels bytes_of(const Use& use, std::span<const uint32_t> members, const Layout& layout,
                 uint32_t index, uint32_t gpus_per_node);
 double seconds_of(const Use& use, std::span<const uint32_t> members, const Cluster& cluster);

@@ -43,12 +43,12 @@ class Levelled {
       const Layout layout = layout_of(members, t_.cluster.gpus_per_node);
       if (layout.nodes == 1) {
         together(members, seconds_of(use, members, t_.cluster) * times, ends);
-      } else if (use.operation == Operation::all_to_all) {
+      } else if (use.kind == CollectiveKind::all_to_all) {
         exchange(all, members, ends);
       } else if (layout.has_levels) {
         on_levels(all, members, layout, times, ends);
       } else {
-        ring(use.operation, members, all.bytes, ends);
+        ring(use.kind, members, all.bytes, ends);
       }
       for (const uint32_t member : members) join(member, ends);
     }
@@ -72,13 +72,13 @@ class Levelled {
     }
   }
 
-  void ring(Operation operation, const std::vector<uint32_t>& members, double bytes, Ends& ends) {
+  void ring(CollectiveKind kind, const std::vector<uint32_t>& members, double bytes, Ends& ends) {
     const auto whole =
         std::max<uint64_t>(static_cast<uint64_t>(std::llround(bytes)), members.size());
     Collective c{graph_, members, whole};
     for (const uint32_t member : members) c.after.push_back(ends[member]);
-    const Ends after = operation == Operation::all_reduce   ? ring_all_reduce(c)
-                       : operation == Operation::all_gather ? ring_all_gather(c)
+    const Ends after = kind == CollectiveKind::all_reduce   ? ring_all_reduce(c)
+                       : kind == CollectiveKind::all_gather ? ring_all_gather(c)
                                                             : ring_reduce_scatter(c);
     for (size_t i = 0; i < members.size(); ++i) ends[members[i]] = after[i];
   }
@@ -95,14 +95,14 @@ class Levelled {
         together({node, node + q}, near, ends);
       }
     };
-    if (use.operation != Operation::all_gather) in_nodes();
+    if (use.kind != CollectiveKind::all_gather) in_nodes();
     for (uint32_t place = 0; place < q; ++place) {
       std::vector<uint32_t> rail;
       for (size_t i = place; i < members.size(); i += q) rail.push_back(members[i]);
-      ring(use.operation, rail, use.bytes / q, ends);
+      ring(use.kind, rail, use.bytes / q, ends);
       for (const uint32_t member : rail) join(member, ends);
     }
-    if (use.operation != Operation::reduce_scatter) in_nodes();
+    if (use.kind != CollectiveKind::reduce_scatter) in_nodes();
   }
 
   // Each to each other; a rank that has received everything goes on.
@@ -209,11 +209,11 @@ class Step {
     if (!pass.is_forward) scatter(first);
   }
 
-  void run_all(Cause cause, Operation operation, double (*times)(const Use&, bool), bool is_forward,
+  void run_all(Cause cause, CollectiveKind kind, double (*times)(const Use&, bool), bool is_forward,
                uint32_t first, Ends& ends) {
     for (const Use& use : uses_) {
       const double n = times(use, is_forward);
-      if (use.cause != cause || use.operation != operation || n == 0) continue;
+      if (use.cause != cause || use.kind != kind || n == 0) continue;
       levelled_.run(use, n, first, in_stage(), ends);
     }
   }
@@ -225,13 +225,13 @@ class Step {
   // While the pass before is computed.
   void gather(const Pass& pass, uint32_t first, Ends& ends) {
     levelled_.graph().set_kind("fsdp");
-    run_all(Cause::fsdp, Operation::all_gather, in_pass, pass.is_forward, first, ends);
+    run_all(Cause::fsdp, CollectiveKind::all_gather, in_pass, pass.is_forward, first, ends);
   }
 
   void gather_once() {
     levelled_.graph().set_kind("fsdp");
     for (uint32_t first = 0; first < t_.ranks(); first += in_stage()) {
-      run_all(Cause::fsdp, Operation::all_gather, in_step, true, first, last_);
+      run_all(Cause::fsdp, CollectiveKind::all_gather, in_step, true, first, last_);
     }
   }
 
@@ -250,7 +250,7 @@ class Step {
       }
     }
     graph.set_kind("tp");
-    run_all(Cause::tp, Operation::all_reduce, in_pass, pass.is_forward, first, ends);
+    run_all(Cause::tp, CollectiveKind::all_reduce, in_pass, pass.is_forward, first, ends);
   }
 
   // Half of the exchanges go to the experts and half come back.
@@ -258,7 +258,7 @@ class Step {
     levelled_.graph().set_kind("ep");
     for (int direction = 0; direction < 2; ++direction) {
       run_all(
-          Cause::ep, Operation::all_to_all,
+          Cause::ep, CollectiveKind::all_to_all,
           [](const Use& use, bool is_forward) { return in_pass(use, is_forward) / 2; },
           pass.is_forward, first, ends);
     }
@@ -285,15 +285,15 @@ class Step {
       append(reduced_[r], last_[r]);
     }
     levelled_.graph().set_kind("fsdp");
-    run_all(Cause::fsdp, Operation::reduce_scatter, in_pass, false, first, reduced_);
+    run_all(Cause::fsdp, CollectiveKind::reduce_scatter, in_pass, false, first, reduced_);
   }
 
   void reduce() {
     for (uint32_t first = 0; first < t_.ranks(); first += in_stage()) {
       levelled_.graph().set_kind("fsdp");
-      run_all(Cause::fsdp, Operation::reduce_scatter, in_step, false, first, reduced_);
+      run_all(Cause::fsdp, CollectiveKind::reduce_scatter, in_step, false, first, reduced_);
       levelled_.graph().set_kind("dp");
-      run_all(Cause::dp, Operation::all_reduce, in_step, false, first, reduced_);
+      run_all(Cause::dp, CollectiveKind::all_reduce, in_step, false, first, reduced_);
     }
   }
 

@@ -143,7 +143,7 @@ Groups groups_of(const Parallelism& p) {
 // From Korthikanti et al., "Reducing Activation Recomputation in Large Transformer Models". With
 // one forward and one backward in turn (1F1B), the first stage keeps as many micro-batches as there
 // are stages.
-Memory memory_of(const Training& t) {
+RankMemory memory_of(const Training& t) {
   const Model& m = t.model;
   const Parallelism& p = t.parallelism;
   const Groups groups = groups_of(p);
@@ -155,7 +155,7 @@ Memory memory_of(const Training& t) {
   double layer = numbers * (15 + 19.0 * mlps);
   if (p.recompute == Recompute::none) layer += numbers * 5 * m.heads * m.sequence / m.hidden;
   const uint32_t in_flight = std::min(p.micro_batches, p.pp);
-  Memory memory;
+  RankMemory memory;
   memory.weights = parameters * m.weight_bytes;
   // What is scattered once in a step is added up whole until then.
   const double whole = t.dense_parameters_of_rank() + t.expert_parameters_of_rank();

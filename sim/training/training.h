@@ -94,7 +94,7 @@ struct Groups {
 };
 Groups groups_of(const Parallelism& p);
 
-struct Memory {
+struct RankMemory {
   double weights = 0;   // bytes of the rank that needs most, which is in the first stage
   double gathered = 0;  // two layers of FSDP that are whole for a while
   double gradients = 0;
@@ -102,6 +102,6 @@ struct Memory {
   double activations = 0;
   double total() const { return weights + gathered + gradients + optimizer + activations; }
 };
-Memory memory_of(const Training& training);
+RankMemory memory_of(const Training& training);
 
 }  // namespace uet::sim

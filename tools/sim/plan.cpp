@@ -88,7 +88,7 @@ AllReduceAnswer all_reduce(const PlanOptions& o, const sim::Training& t) {
   const sim::Layout layout = sim::layout_of(members, t.cluster.gpus_per_node);
   if (layout.has_levels && layout.per_node > 1) {
     const sim::Use use{.cause = sim::Cause::dp,
-                       .operation = sim::Operation::all_reduce,
+                       .kind = sim::CollectiveKind::all_reduce,
                        .group = {1, a.ranks},
                        .bytes = a.bytes};
     a.levels = sim::seconds_of(use, members, t.cluster);

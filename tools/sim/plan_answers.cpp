@@ -82,7 +82,7 @@ void add_step(std::string& out, const StepAnswer& a) {
   const uint32_t gpus = a.training.cluster.gpus_per_node;
   add(out, "ranks        %u on %u nodes: DP %u x FSDP %u x TP %u x PP %u; EP %u\n",
       a.training.ranks(), (a.training.ranks() + gpus - 1) / gpus, p.dp, p.fsdp, p.tp, p.pp, p.ep);
-  const sim::Memory& m = a.memory;
+  const sim::RankMemory& m = a.memory;
   add(out, "memory       %s for each rank: weights %s, gradients %s, optimizer %s,\n",
       bytes_text(m.total()).c_str(), bytes_text(m.weights).c_str(), bytes_text(m.gradients).c_str(),
       bytes_text(m.optimizer).c_str());

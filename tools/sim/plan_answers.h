@@ -23,7 +23,7 @@ struct SizingAnswer {
 
 struct StepAnswer {
   sim::Training training;
-  sim::Memory memory;
+  sim::RankMemory memory;
   sim::StepBytes bytes;
   sim::StepTime time;
   std::optional<double> tokens;  // of the whole training

@@ -42,7 +42,7 @@ TEST(TrainingTest, MemoryOfARank) {
   Training t = tiny();
   t.parallelism.dp = 1;
   t.parallelism.fsdp = 2;
-  Memory memory = memory_of(t);
+  RankMemory memory = memory_of(t);
   EXPECT_EQ(memory.weights, 2e6);
   EXPECT_EQ(memory.gradients, 2e6);
   EXPECT_EQ(memory.optimizer, 12e6);
