@@ -94,7 +94,9 @@ void InOrderReceiver::on_packet(const Segment& packet, Picoseconds now, std::vec
   answer.number = packet.number;
   answer.path = packet.path;
   answer.is_marked = packet.is_marked;
-  if (packet.is_marked && cnp_interval_ > 0 && now >= cnp_at_) {
+  is_marked_ |= packet.is_marked;
+  if (is_marked_ && cnp_interval_ > 0 && now >= cnp_at_) {
+    is_marked_ = false;
     cnp_at_ = now + cnp_interval_;
     answer.kind = SegmentKind::cnp;
     out.push_back(answer);

@@ -59,6 +59,7 @@ class InOrderReceiver final : public Receiver {
   uint32_t expected_ = 0;
   bool has_asked_ = false;  // for expected_
   Picoseconds cnp_at_ = 0;  // not before
+  bool is_marked_ = false;  // a packet since the last CNP
 };
 
 }  // namespace uet::sim::transports

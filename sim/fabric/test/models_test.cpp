@@ -73,21 +73,22 @@ TEST(ModelsTest, HpccLeavesSomeOfTheLinkUnused) {
 }
 
 // Senders to one host: the link is in use, and each gets its share. Jain's index of the mean rates.
-// 20 MB are little for DCQCN, which adds 40 Mbit/s each 55 us, and for the small increase of HPCC.
+// DCQCN, which adds 40 Mbit/s each 55 us, needs long flows; 20 MB are little for the small increase
+// of HPCC.
 TEST(ModelsTest, SendersShareAPort) {
   struct Case {
     const char* transport;
     bool pfc;
+    uint64_t bytes;
     double least_fair;
     double least_used;
   };
-  for (const auto& [transport, pfc, fair, used] :
-       {Case{"dcqcn", true, 0.95, 0.7}, Case{"swift", false, 0.97, 0.95},
-        Case{"hpcc", true, 0.9, 0.85}, Case{"srd", false, 0.95, 0.95},
-        Case{"eqds", false, 0.99, 0.97}}) {
+  for (const auto& [transport, pfc, bytes, fair, used] :
+       {Case{"dcqcn", true, 400'000'000, 0.95, 0.8}, Case{"swift", false, 20'000'000, 0.97, 0.95},
+        Case{"hpcc", true, 20'000'000, 0.9, 0.85}, Case{"srd", false, 20'000'000, 0.95, 0.95},
+        Case{"eqds", false, 20'000'000, 0.99, 0.97}}) {
     for (const uint32_t senders : {2u, 8u}) {
-      RunPlan plan =
-          model_plan("leafspine:1x16x1", transport, incast({16, 20'000'000, 1}, senders, 0));
+      RunPlan plan = model_plan("leafspine:1x16x1", transport, incast({16, bytes, 1}, senders, 0));
       plan.switches.pfc = pfc;
       const RunResult r = run(plan);
       expect_all_done(r);
@@ -98,19 +99,20 @@ TEST(ModelsTest, SendersShareAPort) {
         squares += rate * rate;
       }
       EXPECT_GT(sum * sum / (senders * squares), fair) << transport << " " << senders;
-      const double least = senders * 4883.0 * static_cast<double>(kFullTime);
+      const double least =
+          senders * static_cast<double>(bytes) / 4096 * static_cast<double>(kFullTime);
       EXPECT_GT(least / static_cast<double>(r.end), used) << transport << " " << senders;
     }
   }
 }
 
-// Octets in the data queue to host 0, over the second half of the time.
+// Octets in the data queue to host 0, without the first and the last quarter of the time.
 std::vector<uint32_t> queue_of(const RunPlan& plan, const RunResult& r) {
   std::vector<uint32_t> out;
   size_t port = 0;
   while (!r.ports[port].to_host || r.ports[port].to != 0) ++port;
   const Samples& s = r.samples;
-  for (size_t i = s.at.size() / 4; i < s.at.size() / 2; ++i) {
+  for (size_t i = s.at.size() / 4; i < s.at.size() * 3 / 4; ++i) {
     out.push_back(s.ports[i * r.ports.size() + port].data_bytes);
   }
   EXPECT_FALSE(plan.traffic.flows.empty());
@@ -127,24 +129,43 @@ TEST(ModelsTest, HpccKeepsQueuesNearZero) {
   EXPECT_LE(queue[queue.size() * 9 / 10], 10u * 4160);
 }
 
-// [Zhu 2016, theorem 1] The queue of N senders rests where the chance of a mark is the cube root of
-// R_AI N^2 / (tau C^2) (1/B + N / (T C))^2. At 100 Gbit/s, in packets: C = 3.005 M/s, R_AI =
-// 1,202 /s, B = 2,404, tau = 50 us, T = 55 us. N = 8: 0.0074 of 0.01, so 12.5 kB + 0.74 x 487.5 kB.
-TEST(ModelsTest, DcqcnRestsAtItsFixedPoint) {
-  RunPlan plan = model_plan("leafspine:1x16x1", "dcqcn", incast({16, 100'000'000, 1}, 8, 0));
+double mean_of(const std::vector<uint32_t>& values) {
+  double sum = 0;
+  for (const uint32_t value : values) sum += value;
+  return sum / static_cast<double>(values.size());
+}
+
+RunPlan dcqcn_plan(const std::string& transport, uint32_t senders) {
+  RunPlan plan =
+      model_plan("leafspine:1x16x1", transport, incast({16, 400'000'000, 1}, senders, 0));
   plan.switches.pfc = true;
   plan.sample_every = 20 * kMicrosecond;
-  const RunResult r = run(plan);
-  expect_all_done(r);
+  return plan;
+}
+
+// [Zhu 2016] The fixed point of the fluid model for four senders: 130.6 kB.
+TEST(ModelsTest, DcqcnRestsAtItsFixedPoint) {
+  const RunPlan plan = dcqcn_plan("dcqcn", 4);
   EXPECT_EQ(plan.switches.ecn_low, 12'500u);
   EXPECT_EQ(plan.switches.ecn_high, 500'000u);
   EXPECT_EQ(plan.switches.ecn_one_in, 100u);
-  const auto queue = queue_of(plan, r);
-  double mean = 0;
-  for (const uint32_t octets : queue) mean += octets;
-  mean /= static_cast<double>(queue.size());
-  EXPECT_NEAR(mean, 373'000, 373'000 * 0.3);
-  EXPECT_LT(queue.back(), 600'000u);
+  const RunResult r = run(plan);
+  expect_all_done(r);
+  EXPECT_NEAR(mean_of(queue_of(plan, r)), 130'600, 130'600 * 0.15);
+}
+
+// For eight it is 299.4 kB on a line of marks as steep, but four times as long: with the upper
+// threshold at 500 kB chance brings the queue there, all senders slow down together, and it falls.
+TEST(ModelsTest, DcqcnRestsAtItsFixedPointBelowALongLineOfMarks) {
+  const RunPlan plan = dcqcn_plan("dcqcn,mark-high-us=157,mark-most=0.04", 8);
+  EXPECT_EQ(plan.switches.ecn_high, 1'962'500u);
+  EXPECT_EQ(plan.switches.ecn_one_in, 25u);
+  const RunResult r = run(plan);
+  expect_all_done(r);
+  EXPECT_NEAR(mean_of(queue_of(plan, r)), 299'400, 299'400 * 0.15);
+  const RunPlan usual = dcqcn_plan("dcqcn", 8);
+  const RunResult cut = run(usual);
+  EXPECT_LT(mean_of(queue_of(usual, cut)), 299'400 * 0.9);
 }
 
 // Without flow control a full queue loses packets of all, and each loss costs what is behind it.

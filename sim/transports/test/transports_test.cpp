@@ -50,19 +50,32 @@ TEST(GoBackNTest, SilenceEndsWithTheTimeOut) {
   EXPECT_EQ(pair.counts.timeouts, 1u);
 }
 
-// A notification each 50 us at most, whatever is marked.
-TEST(DcqcnTest, MarkedPacketsAreToldOfOnceInAnInterval) {
-  Pair pair("dcqcn", 10);
-  uint32_t told = 0;
-  for (uint32_t i = 0; i < 10; ++i) {
-    pair.now = i * 20 * kMicrosecond;  // 0 to 180 us: at 0, 60, 120 and 180
+std::string told_at(Pair& pair, const std::string& marks, uint32_t every_us) {
+  std::string out;
+  for (uint32_t i = 0; i < marks.size(); ++i) {
+    pair.now = i * every_us * kMicrosecond;
     Segment packet;
     packet.number = i;
     packet.payload_bytes = 4096;
-    packet.is_marked = true;
-    for (const Segment& s : pair.receive(packet)) told += s.kind == SegmentKind::cnp ? 1 : 0;
+    packet.is_marked = marks[i] == 'x';
+    for (const Segment& s : pair.receive(packet)) {
+      if (s.kind == SegmentKind::cnp) out += std::to_string(i * every_us) + " ";
+    }
   }
-  EXPECT_EQ(told, 4u);
+  return out;
+}
+
+// [Zhu 2015, section 3] A notification each 50 us at most, whatever is marked.
+TEST(DcqcnTest, MarkedPacketsAreToldOfOnceInAnInterval) {
+  Pair pair("dcqcn", 10);
+  EXPECT_EQ(told_at(pair, "xxxxxxxxxx", 20), "0 60 120 180 ");
+}
+
+// A mark within the interval is told of at its end, and only then: the packet that ends it need not
+// be marked.
+TEST(DcqcnTest, AMarkWithinTheIntervalIsToldOfAtItsEnd) {
+  Pair pair("dcqcn", 20);
+  EXPECT_EQ(told_at(pair, ".x..x.......x.......", 10), "10 60 120 ");
 }
 
 // Out of order arrival asks for nothing; three that are later do.
