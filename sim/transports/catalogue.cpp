@@ -164,10 +164,15 @@ struct SrdFlows final : Transport {
   };
   static constexpr Row<Constants> kRows[] = {
       {"paths", &Constants::paths, "that a flow is sprayed over"},
-      {"target", &Constants::target, "round trip, in base round trips"},
-      {"first-window", &Constants::first_window, "in bandwidth-delay products"},
-      {"increase", &Constants::increase, "packets in a round trip"},
+      {"first-packets", &Constants::first_packets, "in the first base round trip"},
+      {"slow", &Constants::slow, "base round trips above the least one: an ACK is slow"},
+      {"inflight", &Constants::inflight, "limit, in base round trips at the rate"},
+      {"increase", &Constants::increase, "packets in a round trip, each round trip"},
+      {"probe", &Constants::probe, "of the rate, added each round trip"},
       {"most-decrease", &Constants::most_decrease, "in a round trip"},
+      {"lower", &Constants::lower, "of the sending rate, below which the ACK rate is too low"},
+      {"round-acks", &Constants::round_acks, "at least, for an estimate of the rate"},
+      {"rate-acks", &Constants::rate_acks, "at least, for their rate to count"},
       {"slack", &Constants::slack, "of overtaking, in base round trips"},
       {"timeout-us", &Constants::timeout_us, "0: six full queues and 15 us"},
   };
@@ -287,8 +292,8 @@ const std::vector<Entry>& entries() {
       entry<SwiftFlows>({.name = "swift",
                          .text = "a window by delay against a target, on one path",
                          .has_one_path = true}),
-      entry<SrdFlows>(
-          {.name = "srd", .text = "like SRD: packets sprayed over quick paths, a window by delay"}),
+      entry<SrdFlows>({.name = "srd",
+                       .text = "like SRD: packets sprayed over quick paths, a rate by their ACKs"}),
       entry<EqdsFlows>({.name = "eqds",
                         .text = "like EQDS: sprayed, trimmed, paced by credit of the receiver",
                         .uses_marks = true,

@@ -135,22 +135,75 @@ TEST(SwiftLawTest, TheWindowRisesAndFallsByDelay) {
   EXPECT_DOUBLE_EQ(control.window_packets(), 100.01 * 0.3);
 }
 
-// 43 x 1.5 packets. Most ACKs of the first round, three, are above twice the base round trip: the
-// window falls to the share that the target has of their mean.
-TEST(SrdLawTest, TheWindowFallsWhenMostPathsAreSlow) {
-  const Network network = network_100g();
-  Srd control({}, network);
-  EXPECT_DOUBLE_EQ(control.window_packets(), 64.5);
-  AckNews news;
-  news.packets = 1;
-  news.rtt = network.base_rtt;
-  control.on_ack(news, 0);  // a round of one quick ACK
-  EXPECT_DOUBLE_EQ(control.window_packets(), 65.5);
-  control.on_ack(news, 1);
-  news.rtt = 3 * network.base_rtt;
-  control.on_ack(news, 2);
-  control.on_ack(news, network.base_rtt);
-  EXPECT_NEAR(control.window_packets(), 65.5 * 2 / (7.0 / 3), 1e-9);
+// Rates of SRD in packets of a base round trip, which is the unit of time, too.
+struct SrdLawTest : testing::Test {
+  Network network = network_100g();
+  Srd control{{}, network};
+
+  double rate() const { return control.rate_mbps() * 14.02752 / (4160 * 8); }
+  void ack(double sent_at, double at) {
+    AckNews news;
+    news.packets = 1;
+    news.rtt = static_cast<Picoseconds>((at - sent_at) * 14'027'520);
+    control.on_ack(news, static_cast<Picoseconds>(at * 14'027'520));
+  }
+  void send(int packets) {
+    for (int i = 0; i < packets; ++i) control.on_sent(4160, 0);
+  }
+};
+
+// Two packets at first, and 1.5 round trips of the rate in flight. Four ACKs that come as the
+// packets left double both; a flow that sent less gets twice what it sent.
+TEST_F(SrdLawTest, TheRateDoublesWhileNothingQueues) {
+  EXPECT_NEAR(rate(), 2, 1e-9);
+  EXPECT_NEAR(control.window_packets(), 3, 1e-9);
+  send(6);
+  for (int i = 0; i < 4; ++i) ack(i * 0.5, 1 + i * 0.5);
+  EXPECT_NEAR(rate(), 4, 1e-6);
+  EXPECT_NEAR(control.window_packets(), 6, 1e-6);
+  send(5);
+  for (int i = 0; i < 4; ++i) ack(2.5 + i * 0.25, 3.5 + i * 0.5);  // at 5: five sent in 2.5
+  EXPECT_NEAR(rate(), 4, 1e-6);
+}
+
+// Three of four ACKs are a round trip above the least one: the rate falls to 1.5 of their mean.
+// Four of eight are not most of them.
+TEST_F(SrdLawTest, TheRateFallsWhenMostPathsAreSlow) {
+  control.on_loss(0);
+  EXPECT_NEAR(rate(), 1, 1e-9);
+  ack(0, 1);
+  for (int i = 1; i < 4; ++i) ack(i, i + 2);
+  EXPECT_NEAR(rate(), 1.5 / 1.75, 1e-6);
+  send(10);
+  for (int i = 0; i < 3; ++i) ack(4.5 + i * 0.1, 5.5 + i * 0.1);
+  for (int i = 0; i < 4; ++i) ack(4 + i * 0.1, 6 + i * 0.1);
+  ack(5.5, 6.5);
+  EXPECT_GT(rate(), 1.5 / 1.75);
+}
+
+// ACKs come at half the rate at which the packets left, and no round trip is long yet: the share of
+// the path is the rate of the ACKs, 4 packets in a round trip.
+TEST_F(SrdLawTest, TheRateFallsToThatOfTheAcks) {
+  send(100);
+  for (int i = 0; i < 4; ++i) ack(i * 0.5, 1 + i * 0.5);
+  send(100);
+  for (int i = 0; i < 4; ++i) ack(2.5 + i * 0.25, 3.5 + i * 0.25);
+  ASSERT_NEAR(rate(), 8, 1e-6);
+  const double began = 4.25;
+  for (int i = 0; i < 7; ++i) ack(began - 0.875 + i * 0.125, 5 + i * 0.25);
+  EXPECT_NEAR(rate(), 8, 1e-6);
+  ack(began, 6.75);
+  EXPECT_NEAR(rate(), 4 * (1 + 0.5) / ((1.625 + 2.5) / 2), 1e-6);
+}
+
+// Losses of one queue count once, and that queue has been counted when ACKs were slow.
+TEST_F(SrdLawTest, ALossHalvesTheRateOnceInTwoRoundTrips) {
+  control.on_loss(0);
+  control.on_loss(network.base_rtt);
+  EXPECT_NEAR(rate(), 1, 1e-9);
+  control.on_loss(2 * network.base_rtt);
+  EXPECT_NEAR(rate(), 0.5, 1e-9);
+  EXPECT_EQ(control.window_packets(), 1);
 }
 
 }  // namespace
