@@ -12,9 +12,9 @@ Usage: bench/fabric.py --program UET_SIM [--htsim FOLDER] [--golden FOLDER] [--c
   --cases NAMES      only these, with ; between (default: all)
   --cc NAMES         nscc; rccc; both (default: all three; those that UET_SIM does not know stay
                      empty)
-  --peers            the comparison transports in place of these: the table "peers". FOLDER needs
-                     htsim_roce, htsim_hpcc, htsim_eqds and htsim_swift (docs/simulator.md says
-                     what to mend in the last one)
+  --peers            the comparison transports in place of these: the tables "peers", with DCQCN
+                     and SRD beside published results. FOLDER needs htsim_roce, htsim_hpcc,
+                     htsim_eqds and htsim_swift (docs/simulator.md says what to mend in the last)
   --seeds N          seeds 1 to N of each (default 10)
   --results FILE     what UET_SIM finds goes there, and what is there already is not run again
   --write            writes the tables into docs/simulator.md between the marks "fidelity", or
@@ -31,6 +31,8 @@ import statistics
 import subprocess
 import sys
 import tempfile
+
+import published
 
 ROOT = pathlib.Path(__file__).resolve().parent.parent
 RECORD = ROOT / "bench/fabric_htsim.json"
@@ -233,33 +235,6 @@ def least_time(path):
     return max(octets.values()) * 8 / 1e5
 
 
-def dcqcn_lines(program):
-    """The queue of N senders of 800 MB, beside the fixed point of Zhu et al., CoNEXT 2016."""
-    lines = ["", "DCQCN, N senders of 800 MB to one host:", "",
-             "| N | queue kB, uet_sim / fixed point | Jain's index | utilisation |",
-             "|---|---|---|---|"]
-    rate, increase = 1e11 / 8 / 4160, 40e6 / 8 / 4160  # packets a second
-    octets, notice, timer = 10e6 / 4160, 50e-6, 55e-6
-    for n in (2, 4, 8, 10):
-        words = [program, "run", "--quiet", "--topo", "leafspine:1x16x1", "--workload",
-                 f"incast:senders={n},bytes=800MB", "--cc", "dcqcn", "--pfc", "--sample", "20us",
-                 "--json", "-"]
-        done = subprocess.run(words, capture_output=True, text=True, check=True)
-        result = json.loads(done.stdout)
-        chance = (increase * n * n / (notice * rate * rate)
-                  * (1 / octets + n / (timer * rate)) ** 2) ** (1 / 3)
-        rest = 12.5 + min(chance / 0.01, 1) * 487.5
-        queue = max(result["samples"]["queues"], key=lambda q: max(q["bytes"]))["bytes"]
-        steady = statistics.fmean(queue[len(queue) // 4:len(queue) // 2]) / 1e3
-        ends = [f["finish_us"] for f in result["flows"]]
-        shares = [1 / end for end in ends]
-        fair = sum(shares) ** 2 / n / sum(share * share for share in shares)
-        used = n * 800e6 * (4160 / 4096) * 8 / 1e5 / max(ends)
-        lines.append(f"| {n} | {beside(steady, rest, 'max', PEER_LIMIT)} | {fair:.3f} | "
-                     f"{used:.3f} |")
-    return lines
-
-
 def peer_tables(ours, theirs, options, golden):
     lines = [f"Medians over {options.seeds} seeds, us, uet_sim / htsim; above {PEER_LIMIT} % in "
              "bold. Least: the octets of the busiest port at its rate.",
@@ -271,7 +246,8 @@ def peer_tables(ours, theirs, options, golden):
                             PEER_LIMIT) for measure in ("mean", "max")]
             least = least_time(golden / "matrices" / CASES[case][0])
             lines.append(f"| {control} | {case} | {least:,.1f} | " + " | ".join(cells) + " |")
-    return "\n".join(lines + dcqcn_lines(options.program))
+    lines += published.dcqcn_lines(options.program, options.seeds)
+    return "\n".join(lines + published.srd_lines(options.program, options.seeds))
 
 
 def write_page(text, name):

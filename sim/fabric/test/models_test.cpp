@@ -144,7 +144,7 @@ RunPlan dcqcn_plan(const std::string& transport, uint32_t senders) {
   return plan;
 }
 
-// [Zhu 2016] The fixed point of the fluid model for four senders: 130.6 kB.
+// [Zhu 2016] The fixed point of the fluid model, bench/fluid.py, for four senders: 130.6 kB.
 TEST(ModelsTest, DcqcnRestsAtItsFixedPoint) {
   const RunPlan plan = dcqcn_plan("dcqcn", 4);
   EXPECT_EQ(plan.switches.ecn_low, 12'500u);
