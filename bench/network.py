@@ -113,7 +113,7 @@ class Streams:
         self.processors = sorted(os.sched_getaffinity(0))
 
     def run(self, peer, seconds, arguments=(), cc="", senders=1, pin=True):
-        """{mb_s, each, timeouts}; each: MB/s of each sender; timeouts: of all, None for tcp."""
+        """{mb_s, each, timeouts, early}; each: MB/s of each sender; the others: see timeouts()."""
         env = dict(os.environ, FI_PROVIDER_PATH=os.path.join(self.options.build, "prov/uet"))
         env["FI_UET_IO"] = self.options.io
         if cc and peer == "uet":
@@ -137,7 +137,7 @@ class Streams:
             for i in range(senders):
                 ends.append(start(i + 1, 1, ["send", server, "--id", str(i)]))
                 running.append(ends[-1])
-            timeouts = self.timeouts(ends, seconds) if peer == "uet" else None
+            early, timeouts = self.timeouts(ends, seconds) if peer == "uet" else (None, None)
             out, err = receiver.communicate(timeout=seconds + 90)
             failed = [p for p in ends if p.wait(timeout=30) != 0]
         except subprocess.TimeoutExpired as late:
@@ -153,10 +153,10 @@ class Streams:
         if result["seconds"] <= 0:
             raise RuntimeError(f"{peer} {cc}: the senders never sent at the same time")
         each = [octets / result["seconds"] / 1e6 for octets in result["bytes"]]
-        return {"mb_s": sum(each), "each": each, "timeouts": timeouts}
+        return {"mb_s": sum(each), "each": each, "timeouts": timeouts, "early": early}
 
     def timeouts(self, ends, seconds):
-        """Time-outs of the senders, two seconds after their start and before their end.
+        """Time-outs of the senders: in the first two seconds, and from then on. None: not known.
 
         A process takes nearly a second before it sends.
         """
@@ -164,7 +164,7 @@ class Streams:
         first = self.count_timeouts(ends)
         time.sleep(seconds - 2)
         last = self.count_timeouts(ends)
-        return None if first is None or last is None else last - first
+        return first, None if first is None or last is None else last - first
 
     def count_timeouts(self, ends):
         total = 0
@@ -239,7 +239,10 @@ def loss_table(rows):
 
 
 def measure_incast(options):
-    """Rows {mtu, peer, cc, goodput, jain, timeouts, dropped}; goodput: share of the port's rate."""
+    """Rows {mtu, peer, cc, goodput, jain, early, timeouts, dropped}.
+
+    goodput: share of the port's rate; early and timeouts: see Streams.timeouts().
+    """
     rows = []
     ways = [("uet", cc) for cc in options.cc.split(",")] + [("tcp", "")]
     for mtu in [int(m) for m in numbers(options.mtu)]:
@@ -259,19 +262,20 @@ def measure_incast(options):
                 runs.append(one)
                 tell(f"mtu {mtu} round {number + 1}/{options.rounds} {peer} {cc}: "
                      f"{one['goodput']:.3f} of the port, Jain {one['jain']:.3f}, "
-                     f"time-outs {one['timeouts']}, dropped {one['dropped']}")
-            figures = {k: median_of(runs, k) for k in ("goodput", "jain", "dropped", "timeouts")}
+                     f"time-outs {one['early']} and {one['timeouts']}, dropped {one['dropped']}")
+            figures = {k: median_of(runs, k)
+                       for k in ("goodput", "jain", "dropped", "early", "timeouts")}
             rows.append({"mtu": mtu, "peer": peer, "cc": cc, **figures})
     return rows
 
 
 def incast_table(rows):
-    lines = ["| MTU | peer | of the port | Jain | time-outs | dropped |",
-             "|---|---|---|---|---|---|"]
+    lines = ["| MTU | peer | of the port | Jain | time-outs at the start | later | dropped |",
+             "|---|---|---|---|---|---|---|"]
     for row in rows:
-        timeouts = "" if row["timeouts"] is None else f"{row['timeouts']:g}"
+        early, later = ("" if row[k] is None else f"{row[k]:g}" for k in ("early", "timeouts"))
         lines.append(f"| {row['mtu']:,} | {row['peer']} {row['cc']} | {row['goodput']:.3f} | "
-                     f"{row['jain']:.3f} | {timeouts} | {row['dropped']:g} |")
+                     f"{row['jain']:.3f} | {early} | {later} | {row['dropped']:g} |")
     return "\n".join(lines)
 
 
