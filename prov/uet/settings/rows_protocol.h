@@ -89,7 +89,10 @@ inline constexpr Setting kProtocolRows[] = {
      "128 KiB. All peers must have the same"},
     // Loss
     {"RTO_INIT_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_init), "PDS-140",
-     "First retransmission time-out"},
+     "First retransmission time-out, while no round trip to the peer is known"},
+    {"RTO_MIN_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_min), "PDS-140",
+     "Shortest retransmission time-out when round trips are known; more than RTO_INIT_TIME counts "
+     "as that. Raise both where hosts sleep for longer"},
     {"RTO_MAX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_max), "PDS-140",
      "Upper bound of the retransmission back-off"},
     {"NACK_RETX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.nack_retx), "PDS-118",
