@@ -28,10 +28,12 @@ void OwnedReceives::begin_turn() {
   }
 }
 
-// What cannot be made a receive of is reported as failed; the message waits for another one.
+// What cannot be made a receive of is reported as failed; the message waits for another one. There
+// is room for both reports before the owner is asked, who gives a receive once.
 PostedReceive* OwnedReceives::ask(Endpoint& ep, const Sought& message) {
   ReceiveQueue& queue = *ep.queue;
-  if (queue.open >= queue.size || !receives_.has_slot()) return nullptr;
+  if (queue.open >= queue.size || !receives_.has_slot() || !reserve(res_, ep)) return nullptr;
+  release(ep);
   ReceiveRequest request;
   const Asked asked = queue.owner->ask(queue.owner->self, message, request);
   is_told_ = asked == Asked::unexpected;
@@ -49,7 +51,9 @@ PostedReceive* OwnedReceives::fail(Endpoint& ep, const Sought& message,
   failed.context = request.context;
   failed.status = Completion::Status::fault;
   failed.local_error = error;
-  if (reserve(res_, ep)) ep.rx.complete(ep.rx.owner, failed);
+  const bool has_room = reserve(res_, ep);
+  UET_ASSERT(has_room);  // since before the owner was asked
+  ep.rx.complete(ep.rx.owner, failed);
   return nullptr;
 }
 

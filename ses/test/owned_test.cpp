@@ -200,6 +200,22 @@ TEST_F(OwnedTest, UselessReceivesFail) {
   EXPECT_TRUE(is_balanced());
 }
 
+// The owner gives a receive once, so there is room to report its failure before it is asked.
+TEST_F(OwnedTest, UselessReceivesNeedRoomToFail) {
+  Octets room(100);
+  pieces_ = kIovMax + 1;
+  own(room, 10);
+  x_.slots = 1;
+  send(x_, pattern(70));
+  settle();
+  begin_turn();
+  EXPECT_EQ(asked_, 0u);
+  x_.slots = 2;
+  begin_turn();
+  EXPECT_EQ(told(), "X recv fault 0 #10");
+  EXPECT_TRUE(is_balanced());
+}
+
 // As many receives have messages as there may be: the next message is kept.
 TEST_F(OwnedTest, NoReceiveIsAskedForBeyondTheSize) {
   rx_size_ = 1;
