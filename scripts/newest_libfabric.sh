@@ -104,6 +104,7 @@ here=$(pkg-config --modversion libfabric)
 
 # Tests of the provider that are about releases, and one of each kind of traffic.
 tests=(versions_test auth_key_test directed_test message_test)
+peer_tests=(peer_test peer_turn_test peer_close_test)
 say "The provider with libfabric $there"
 build=$folder/build
 export PKG_CONFIG_PATH=$folder
@@ -111,7 +112,7 @@ export PKG_CONFIG_PATH=$folder
 (cd "$root" && cmake --preset dev -B "$build" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O0 -g0' \
   -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8 \
   -DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined >/dev/null)
-cmake --build "$build" -j "$jobs" --target uet-fi "${tests[@]}" peer_test
+cmake --build "$build" -j "$jobs" --target uet-fi "${tests[@]}" "${peer_tests[@]}"
 
 # Programs of that release, under their names.
 programs=$folder/programs
@@ -141,7 +142,9 @@ export FI_PROVIDER_PATH=$provider FI_PROVIDER=uet
 there_runs() { timeout 180 "$loader" --library-path "$libraries" "$@"; }
 for name in "${tests[@]}"; do check "$name" there_runs "$provider/$name"; done
 # Without the one that waits until a peer is given up.
-check peer_test there_runs "$provider/peer_test" --gtest_filter='-PeerLost*'
+for name in "${peer_tests[@]}"; do
+  check "$name" there_runs "$provider/$name" --gtest_filter='-PeerLost*'
+done
 unset FI_PROVIDER
 if there_runs "$packages/usr/bin/fi_info" -l | grep -q '^lnx:'; then
   cmake --build "$build" -j "$jobs" --target lnx_test

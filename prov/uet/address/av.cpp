@@ -281,6 +281,7 @@ int AddressVector::check(const Insertion& insertion) const {
 // Inserts what `next` yields, one by one.
 template <class Next>
 int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& next) {
+  domain_.home().require();
   if (const int error = check(insertion); error != 0) return error;
   size_t good = 0;
   std::vector<PeerReceives*> listeners;
@@ -315,6 +316,7 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
 }
 
 int AddressVector::set_user_id(fi_addr_t address, fi_addr_t id, uint64_t flags) {
+  domain_.home().require();
   if (flags != 0) return -FI_EBADFLAGS;
   if (!has_ids_) {
     UET_WARN(AV, "fi_av_set_user_id: open the address vector with FI_AV_USER_ID\n");
@@ -364,6 +366,7 @@ int AddressVector::remove_one(fi_addr_t address) {
 }
 
 int AddressVector::remove(const fi_addr_t* addresses, size_t count, uint64_t flags) {
+  domain_.home().require();
   const bool keys = flags == kAuthKeyFlag && domain_.terms().has_av_keys;
   if (flags != 0 && !keys) return -FI_EBADFLAGS;
   if (addresses == nullptr && count != 0) return -FI_EINVAL;

@@ -23,10 +23,12 @@ void watch_forks() {
   static_cast<void>(registered);
 }
 
-Home::Home()
-    : generation_((watch_forks(), forks_.load(std::memory_order_relaxed))) {}
+Home::Home() : generation_((watch_forks(), forks_.load(std::memory_order_relaxed))) {}
 
-void Home::refuse() { throw CalledInForkedChild(); }
+void Home::refuse() const {
+  if (is_elsewhere()) throw CalledInForkedChild();
+  throw CalledBack();
+}
 
 std::mutex& open_objects() {
   watch_forks();

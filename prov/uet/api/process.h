@@ -1,6 +1,6 @@
-// The process that an object belongs to. After a fork the child has the parent's descriptors,
-// sequence numbers and locks, and none of its threads: this is the one place that decides whether
-// a call may go on. [decision 14]
+// Whether a call may go on, decided in this one place. After a fork the child has the parent's
+// descriptors, sequence numbers and locks, and none of its threads. [decision 14] Another provider
+// that is called from inside the engine (FI_PEER) finds the engine in use, by itself. [LF-159]
 #pragma once
 
 #include <atomic>
@@ -9,30 +9,61 @@
 
 namespace uet::prov {
 
+// The calling thread, as long as it lives.
+inline const void* this_thread() {
+  static thread_local char self;
+  return &self;
+}
+
 // What a call ends with in a forked child; guard() answers -FI_EOPBADSTATE.
 struct CalledInForkedChild {};
+// What a call ends with that another provider makes while it is called; guard() answers -FI_EBUSY.
+struct CalledBack {};
 
 class Home {
  public:
   // The calling process.
   Home();
+  Home(const Home&) = delete;
+  Home& operator=(const Home&) = delete;
 
   // This is a forked child of that process.
   bool is_elsewhere() const { return generation_ != forks_.load(std::memory_order_relaxed); }
-  // Throws CalledInForkedChild there.
+  // The calling thread is inside a CallOut.
+  bool is_called_back() const {
+    const void* const thread = caller_.load(std::memory_order_relaxed);
+    return thread != nullptr && thread == this_thread();
+  }
+  // Either one: calls that post ask, others throw what says which.
+  bool is_barred() const { return is_elsewhere() || is_called_back(); }
   void require() const {
-    if (is_elsewhere()) [[unlikely]] {
+    if (is_barred()) [[unlikely]] {
       refuse();
     }
   }
 
+  // While it lives, its thread calls another provider from inside the engine. Engine lock held.
+  class CallOut {
+   public:
+    explicit CallOut(Home& home) : home_(home) {
+      home_.caller_.store(this_thread(), std::memory_order_relaxed);
+    }
+    ~CallOut() { home_.caller_.store(nullptr, std::memory_order_relaxed); }
+    CallOut(const CallOut&) = delete;
+    CallOut& operator=(const CallOut&) = delete;
+
+   private:
+    Home& home_;
+  };
+
  private:
   friend void watch_forks();
-  [[noreturn]] static void refuse();
+  [[noreturn]] void refuse() const;
 
   // How many forks lie between the process that loaded the provider and this one.
   inline static std::atomic<uint32_t> forks_{0};
   const uint32_t generation_;
+  std::atomic<const void*> caller_{nullptr};  // a thread that another provider may call back in
 };
 
 // Guards the lists of open objects. A fork waits for it, so that the child finds it free; who holds

@@ -40,6 +40,9 @@ Owner* checked_object_of(fid* fid) {
 // The negative FI_E number of an Errc.
 int to_fi_errno(Errc e);
 
+// A call that another provider makes while uet calls it: -FI_EBUSY, after a warning. [LF-159]
+int refuse_call_back() noexcept;
+
 // Runs the body of an extern "C" entry; whatever is thrown becomes a negative errno. [ABI-015]
 template <class Fn>
 auto guard(Fn&& body) noexcept -> decltype(body()) {
@@ -48,6 +51,8 @@ auto guard(Fn&& body) noexcept -> decltype(body()) {
     return body();
   } catch (const CalledInForkedChild&) {
     return static_cast<R>(-FI_EOPBADSTATE);
+  } catch (const CalledBack&) {
+    return static_cast<R>(refuse_call_back());
   } catch (const std::bad_alloc&) {
     return static_cast<R>(-FI_ENOMEM);
   } catch (...) {

@@ -129,17 +129,27 @@ int Counter::import([[maybe_unused]] void* context) {
 }
 
 uint64_t Counter::run() {
+  if (domain_.home().is_barred()) return 0;  // there is no error to return
   ProgressEngine::Entry entry(wait_.seat());
-  const uint64_t before = written_;
-  entry.turn([&] { return written_ != before; });
+  entry.turn([&] { deliver(); }, [&] { return value_ != 0 || errors_ != 0; });
   return 0;
+}
+
+// In the owner's turn, and when it closes.
+void Counter::deliver() {
+#if UET_HAVE_PEER_CNTR
+  if (owner_ == nullptr) return;
+  for (uint64_t n = value_.exchange(0); n != 0; --n) owner_->owner_ops->inc(owner_);
+  for (uint64_t n = errors_.exchange(0); n != 0; --n) owner_->owner_ops->incerr(owner_);
+#endif
 }
 
 int Counter::close() {
   domain_.home().require();
   if (refs_ != 0) return -FI_EBUSY;
   {
-    const ProgressEngine::Entry entry(wait_.seat());
+    ProgressEngine::Entry entry(wait_.seat());
+    entry.call_out([&] { deliver(); });
     for (MemoryRegion* region : regions_) region->forget(*this);
     wait_.retire();
   }
@@ -148,8 +158,8 @@ int Counter::close() {
 }
 
 uint64_t Counter::observe(const std::atomic<uint64_t>& word) {
-  // There is no error to return: the value as it was before the fork.
-  if (domain_.home().is_elsewhere()) return word.load(std::memory_order_relaxed);
+  // There is no error to return: the value as it was.
+  if (domain_.home().is_barred()) return word.load(std::memory_order_relaxed);
   ProgressEngine::Entry entry(wait_.seat());
   entry.round();
   // Reading either word shows that the application is awake: both count as seen.

@@ -38,14 +38,9 @@ class Counter {
   void attach(MemoryRegion& region) { regions_.push_back(&region); }
   void detach(const MemoryRegion& region) { std::erase(regions_, &region); }
 
-  // One operation ended. Engine lock held.
+  // One operation ended; the owner of one that was imported hears of it in its turn. Engine lock
+  // held.
   void count(bool ok) {
-#if UET_HAVE_PEER_CNTR
-    if (owner_ != nullptr) {
-      ++written_;
-      return (ok ? owner_->owner_ops->inc : owner_->owner_ops->incerr)(owner_);
-    }
-#endif
     (ok ? value_ : errors_).fetch_add(1, std::memory_order_relaxed);
     wait_.signal();
   }
@@ -53,7 +48,7 @@ class Counter {
   // The operations behind struct fi_ops_cntr. read() and read_error() make progress.
   uint64_t read() { return observe(value_); }
   uint64_t read_error() { return observe(errors_); }
-  // The read of one that was imported: the turn of its owner. 0.
+  // The read of one that was imported: the turn of its owner, who counts. 0.
   uint64_t run();
   int add(uint64_t value) { return change(value_, value, true); }
   int set(uint64_t value) { return change(value_, value, false); }
@@ -67,12 +62,13 @@ class Counter {
  private:
   Counter(Domain& domain, void* context);
   int import(void* context);
+  void deliver();
   uint64_t observe(const std::atomic<uint64_t>& word);
   int change(std::atomic<uint64_t>& word, uint64_t value, bool add);
 
   Link link_;
   Domain& domain_;
-  std::atomic<uint64_t> value_{0};
+  std::atomic<uint64_t> value_{0};  // of one that was imported: not counted by its owner yet
   std::atomic<uint64_t> errors_{0};
   uint64_t seen_value_ = 0;  // at the last read; a descriptor is ready when one differs
   uint64_t seen_errors_ = 0;
@@ -82,7 +78,6 @@ class Counter {
 #if UET_HAVE_PEER_CNTR
   fid_peer_cntr* owner_ = nullptr;  // who counts instead
 #endif
-  uint64_t written_ = 0;  // there
 };
 
 }  // namespace uet::prov

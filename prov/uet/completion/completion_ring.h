@@ -33,6 +33,9 @@ struct CompletionEntry {
   uint64_t tag = 0;
   fi_addr_t src_addr = FI_ADDR_NOTAVAIL;
   bool is_error = false;  // its CompletionError is the oldest of the error ring
+  // Of queues that another provider owns [LF-159]:
+  bool is_owned = false;   // op_context is its fi_peer_rx_entry, which it gets back
+  bool is_silent = false;  // nothing is reported
 };
 static_assert(sizeof(CompletionEntry) == 64);
 
@@ -67,9 +70,15 @@ class CompletionRing {
   // The oldest unread entry; there is one.
   const CompletionEntry& front() const { return ring_[head_ & mask_]; }
   bool front_is_error() const { return used_ != 0 && front().is_error; }
+  const CompletionError& front_error() const { return errors_[error_head_ & mask_]; }
   void pop() {
     ++head_;
     --used_;
+  }
+  // Each unread entry, the oldest first.
+  template <class Change>
+  void for_each(Change change) {
+    for (uint32_t i = 0; i < used_; ++i) change(ring_[(head_ + i) & mask_]);
   }
   // The oldest error, and takes it and its entry out; front_is_error(). Valid until the next push.
   const CompletionError& pop_error() {

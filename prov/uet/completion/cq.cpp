@@ -195,7 +195,8 @@ int CompletionQueue::close() {
     return -FI_EBUSY;
   }
   {
-    const ProgressEngine::Entry entry(wait_.seat());
+    ProgressEngine::Entry entry(wait_.seat());
+    if (owner_ != nullptr) end(entry);
     wait_.retire();
   }
   domain_.drop_ref();
@@ -219,19 +220,11 @@ void CompletionQueue::detach(uint32_t operations) {
 }
 
 void CompletionQueue::push(const CompletionEntry& entry) {
-  if (owner_ != nullptr) {
-    ++written_;
-    return write_to(*owner_, entry);
-  }
   entries_.push(entry);
   wait_.signal();
 }
 
 void CompletionQueue::push_error(const CompletionEntry& entry, const CompletionError& error) {
-  if (owner_ != nullptr) {
-    ++written_;
-    return write_error_to(*owner_, entry, error);
-  }
   entries_.push_error(entry, error);
   wait_.signal();
 }
@@ -381,9 +374,43 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
 
 ssize_t CompletionQueue::run() {
   ProgressEngine::Entry entry(wait_.seat());
-  const uint64_t before = written_;
-  entry.turn([&] { return written_ != before; });
+  uint32_t left = 0;  // for which the owner has no room
+  const auto hand_over_all = [&] {
+    deliver(entry);
+    left = entries_.unread();
+  };
+  entry.turn(hand_over_all, [&] { return entries_.unread() > left; });
   return 0;
+}
+
+// To its owner, in the order of the completions, as long as that has room.
+void CompletionQueue::deliver(ProgressEngine::Entry& visit) {
+  while (entries_.unread() != 0) {
+    const bool is_error = entries_.front_is_error();
+    const Handed what =
+        hand_over(*owner_, entries_.front(), is_error ? &entries_.front_error() : nullptr);
+    if (what == Handed::later) return;
+    if (what == Handed::lost) visit.count_lost_at_owner();
+    if (is_error) {
+      entries_.pop_error();
+    } else {
+      entries_.pop();
+    }
+  }
+}
+
+void CompletionQueue::end_receives(ProgressEngine::Entry& visit) {
+  deliver(visit);
+  entries_.for_each(give_back);
+}
+
+// One that was imported: the owner gets a last chance to take what is left.
+void CompletionQueue::end(ProgressEngine::Entry& visit) {
+  visit.call_out([&] { deliver(visit); });
+  if (entries_.unread() == 0) return;
+  for (uint32_t i = 0; i < entries_.unread(); ++i) visit.count_lost_at_owner();
+  UET_WARN(CQ, "fi_close: %u completions are lost: the owner of the peer CQ had no room for them\n",
+           entries_.unread());
 }
 
 int CompletionQueue::signal() {

@@ -1,7 +1,7 @@
 // Completion queue: entries in the widest format, read in the format asked for. Places are booked
 // when operations are posted, so that a completion always has room. Errors keep their place in the
-// order. With FI_PEER its entries go to the queue of another provider, and reading it runs the
-// engine. [LF-093, LF-095, LF-159, ABI-028, architecture 5]
+// order. With FI_PEER its entries go to the queue of another provider when it is read, and wait
+// here until that has room. [LF-093, LF-095, LF-159, ABI-028, architecture 5]
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -43,13 +43,14 @@ class CompletionQueue {
   // Another provider owns it (FI_PEER).
   bool is_imported() const { return owner_ != nullptr; }
   // Books `slots` entries; false: nothing was booked, the application has to read first.
-  bool reserve(uint32_t slots) { return owner_ != nullptr || entries_.reserve(slots); }
-  void release(uint32_t slots) {
-    if (owner_ == nullptr) entries_.release(slots);
-  }
+  bool reserve(uint32_t slots) { return entries_.reserve(slots); }
+  void release(uint32_t slots) { entries_.release(slots); }
   // Writes an entry into a booked slot.
   void push(const CompletionEntry& entry);
   void push_error(const CompletionEntry& entry, const CompletionError& error);
+  // An endpoint with receives of an owner closes: that owner gets completions and receives back,
+  // these even where there is no room for those. Inside a call_out() of the visit.
+  void end_receives(ProgressEngine::Entry& visit);
 
   // The operations behind struct fi_ops_cq. `src_addr` may be null.
   ssize_t read(void* buf, size_t count, fi_addr_t* src_addr);
@@ -70,6 +71,8 @@ class CompletionQueue {
   ssize_t read_now(void* buf, size_t count, fi_addr_t* src_addr, bool& is_idle);
   uint32_t take(void* buf, size_t count, fi_addr_t* src_addr);
   size_t describe(const CompletionError& error);
+  void deliver(ProgressEngine::Entry& visit);
+  void end(ProgressEngine::Entry& visit);
   bool ready(size_t threshold) const {
     return entries_.unread() >= threshold || entries_.unread_errors() > 0;
   }
@@ -85,8 +88,7 @@ class CompletionQueue {
   bool threshold_;  // FI_CQ_COND_THRESHOLD
   WaitObject wait_;
   char err_data_[kErrDataBytes] = {};  // of the last read_error
-  fid_peer_cq* owner_ = nullptr;       // where the entries go instead
-  uint64_t written_ = 0;               // there
+  fid_peer_cq* owner_ = nullptr;       // where the entries go from here
 };
 
 }  // namespace uet::prov

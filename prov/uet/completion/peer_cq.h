@@ -1,17 +1,28 @@
 // The completion queue of another provider, which fi_cq_open with FI_PEER imports: completions go
-// there. Its owner locks it, signals it and sees to its room. [LF-159, fi_peer, PEER CQ]
+// there in its owner's turn. Its owner locks it, signals it and sees to its room.
+// [LF-159, fi_peer, PEER CQ]
 #pragma once
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/completion/completion_ring.h"
+
+#include <cstdint>
 
 namespace uet::prov {
 
 // The queue that the context of fi_cq_open names; null after a warning: there is none to write to.
 fid_peer_cq* peer_cq_of(void* context);
 
-// Engine lock held.
-void write_to(fid_peer_cq& owner, const CompletionEntry& entry);
-void write_error_to(fid_peer_cq& owner, const CompletionEntry& entry, const CompletionError& error);
+enum class Handed : uint8_t {
+  written,  // or there was nothing to report
+  later,    // the owner has no room now: nothing happened
+  lost,     // the owner refused it for good, which the log says
+};
+// Writes an entry there; its receive, if it has one, goes back to its owner. `error`: of an entry
+// that is one, else null. Inside a CallOut.
+Handed hand_over(fid_peer_cq& owner, const CompletionEntry& entry, const CompletionError* error);
+
+// The receive of an entry goes back to its owner, before the entry is written. Inside a CallOut.
+void give_back(CompletionEntry& entry);
 
 }  // namespace uet::prov

@@ -3,16 +3,12 @@
 // watches for them. Without a helper each of them does. Under the engine lock. [architecture 5]
 #pragma once
 
+#include "prov/uet/api/process.h"
+
 #include <atomic>
 #include <cstdint>
 
 namespace uet::prov {
-
-// The calling thread, as long as it lives.
-inline const void* this_thread() {
-  static thread_local char self;
-  return &self;
-}
 
 class Sleepers {
  public:

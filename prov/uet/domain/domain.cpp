@@ -250,17 +250,17 @@ int Domain::start(const fi_info& info) {
 }
 
 // What belongs to one engine alone keeps the domain at one: counters of regions, the jobs of
-// address vectors, addresses that name no port, and backends of which an address or an interface
-// has one. [LF-144, LF-145]
+// address vectors, addresses that name no port, owners of queues, and backends of which an address
+// or an interface has one. [LF-144, LF-145, LF-159]
 uint32_t Domain::engine_count() const {
   const IoChoice io = settings().io;
   const bool needs_one = terms_.has_av_keys || (terms_.caps & FI_RMA_EVENT) != 0 ||
-                         is_socket_address(terms_.addr_format) || is_without_udp(io) ||
-                         io == IoChoice::xdp;
+                         terms_.has_peers || is_socket_address(terms_.addr_format) ||
+                         is_without_udp(io) || io == IoChoice::xdp;
   if (needs_one && settings().engines > 1) {
     UET_INFO(DOMAIN,
              "one engine instead of FI_UET_ENGINES=%u, because of FI_RMA_EVENT, FI_AV_AUTH_KEY, "
-             "socket addresses, or FI_UET_IO=ip, ip-packet, ip-xdp or xdp\n",
+             "FI_PEER, socket addresses, or FI_UET_IO=ip, ip-packet, ip-xdp or xdp\n",
              settings().engines);
   }
   return needs_one ? 1 : settings().engines;

@@ -41,7 +41,8 @@ EndpointState::EndpointState(Domain& of, const fi_info& info)
     : domain(of), at(&of.engines().first()), as(of, info), bound(of, as) {}
 
 ssize_t EndpointState::check_post(uint64_t capability) const {
-  if (domain.home().is_elsewhere() || !enabled) {
+  if (domain.home().is_barred() || !enabled) {
+    if (domain.home().is_called_back()) return refuse_call_back();
     UET_WARN(EP_DATA, "the endpoint cannot be used: call fi_enable first, and not in a fork\n");
     return -FI_EOPBADSTATE;
   }

@@ -123,8 +123,15 @@ void EndpointCore::shut_down() {
   }
   ProgressEngine::Entry entry(state_.engine());
   state_.closing = true;
-  if (state_.bound.shared() != nullptr) state_.bound.shared()->remove(*this);
+  SharedReceives* const shared = state_.bound.shared();
+  if (shared != nullptr) shared->remove(*this);
+  if (shared != nullptr && shared->peer() != nullptr) {
+    entry.call_out([&] { shared->peer()->give_back(entry, state_.id); });
+  }
   entry.ses().close_endpoint(state_.id, entry.now());
+  if (shared != nullptr && shared->peer() != nullptr) {
+    entry.call_out([&] { state_.bound.rx_cq()->end_receives(entry); });
+  }
   entry.post(FlushPolicy::Nothing());
   state_.enabled = false;
 }
@@ -211,6 +218,7 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
 
 int EndpointCore::get_name(void* address, size_t* length) {
   if (length == nullptr || (address == nullptr && *length > 0)) return -FI_EINVAL;
+  if (state_.domain.home().is_called_back()) return refuse_call_back();
   // The address has the port of an engine.
   if (const int rc = settle(); rc != 0) return rc;
   return state_.domain.names().write(name_, state_.at->local, state_.as.addr_format, address,

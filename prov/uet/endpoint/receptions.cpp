@@ -133,19 +133,19 @@ void Receptions::on_release(void* object) {
   if (self.ep_.bound.rx_cq() != nullptr) self.ep_.bound.rx_cq()->release(1);
 }
 
-// Reported as its owner's entry says, which is given back then. [LF-159]
+// Reported as its owner's entry says, which is given back with the report. [LF-159]
 void Receptions::owned_done(const ses::Completion& completion) {
-  auto& entry = *static_cast<fi_peer_rx_entry*>(completion.context.op);
+  const auto& entry = *static_cast<fi_peer_rx_entry*>(completion.context.op);
   ses::Completion reported = completion;
-  reported.context = {entry.context, (entry.flags & FI_COMPLETION) != 0 ? uint64_t{kReport} : 0};
+  if ((entry.flags & FI_COMPLETION) != 0) reported.context.user |= kReport;
   if (entry.count != 0 && entry.iov != nullptr) reported.buffer = entry.iov[0].iov_base;
   done(reported);
-  ep_.bound.shared()->peer()->free(entry);
 }
 
 void Receptions::done(const ses::Completion& completion) {
   const uint64_t user = completion.context.user;
   const bool multi = (user & kMulti) != 0;
+  const bool owned = (user & kOwned) != 0;
   const bool released = !multi || completion.multi_done;
   const bool ok = completion.ok();
   ep_.bound.count(Bindings::kRecvCounter, ok);
@@ -157,12 +157,14 @@ void Receptions::done(const ses::Completion& completion) {
   const bool is_unwanted = ok && !reports && !(multi && released);
   // What was posted at the endpoint is discarded with it; a shared buffer is given back.
   const bool is_discarded = ep_.closing && (ep_.bound.shared() == nullptr || !released);
-  if (is_discarded || is_unwanted) {
+  if ((is_discarded || is_unwanted) && !owned) {
     ep_.bound.rx_cq()->release(1);
     return;
   }
   CompletionEntry entry;
   entry.op_context = completion.context.op;
+  entry.is_owned = owned;
+  entry.is_silent = is_unwanted;
   entry.flags = completion_flags(completion.kind);
   if (completion.has_data) entry.flags |= FI_REMOTE_CQ_DATA;
   if (multi && released) entry.flags |= FI_MULTI_RECV;

@@ -167,6 +167,7 @@ int SharedReceives::close() {
              refs_.load());
     return -FI_EBUSY;
   }
+  if (peer_) peer_->retire();
   {
     ProgressEngine::Entry entry(engine_);
     entry.ses().close_shared(id_, entry.now());
@@ -210,6 +211,7 @@ void SharedReceives::leave(AddressVector& av) {
 }
 
 ssize_t SharedReceives::check_post(bool tagged) const {
+  if (engine_.home().is_called_back()) return refuse_call_back();
   if (engine_.home().is_elsewhere()) return -FI_EOPBADSTATE;
   if (peer_) {
     UET_WARN(EP_DATA, "this receive context belongs to another provider (FI_PEER): post there\n");

@@ -26,6 +26,13 @@ inline int ask_owner(fid_peer_srx& srx, bool tagged, fi_addr_t from, uint64_t ta
 #endif
 }
 
+// A receive of an owner that has a message knows whose it is, until it is given back: owners need
+// not set `srx`.
+inline void note_owner(fi_peer_rx_entry& entry, fid_peer_srx& srx) { entry.peer_context = &srx; }
+inline void free_receive(fi_peer_rx_entry& entry) {
+  static_cast<fid_peer_srx*>(entry.peer_context)->owner_ops->free_entry(&entry);
+}
+
 // What is known of a message that the owner is to remember.
 inline void describe_kept(fi_peer_rx_entry& entry, size_t bytes,
                           [[maybe_unused]] const uint64_t* data) {

@@ -1,8 +1,8 @@
 // Between the stack's questions and the owner's operations; see peer_receives.h.
 //
-// The owner's entry of a kept message carries a word (peer_context): the number of this object, and
-// the claim of the message. After the object is closed or the message is lost, no object or message
-// matches the entry, and calls with it change nothing.
+// The owner's entry of a kept message carries the number of this object (peer_context), by which
+// the owner's operations find it. After it retired they find none; while they use it, it does not
+// retire.
 #include "prov/uet/peer/peer_receives.h"
 
 #include "prov/uet/address/av.h"
@@ -12,7 +12,10 @@
 #include "prov/uet/endpoint/ep_core.h"
 #include "prov/uet/peer/peer_api.h"
 
+#include "base/assert.h"
+
 #include <cerrno>
+#include <condition_variable>
 #include <mutex>
 #include <unordered_map>
 
@@ -22,51 +25,67 @@
 namespace uet::prov {
 namespace {
 
-// All objects of the process by their numbers.
+// All objects of the process by their numbers, and how many operations are under way in each.
 struct Imported {
+  struct Object {
+    PeerReceives* receives;
+    uint32_t operations = 0;
+  };
   std::mutex lock;
-  uint32_t last = 0;
-  std::unordered_map<uint32_t, PeerReceives*> by_number;
+  std::condition_variable left;
+  uintptr_t last = 0;
+  std::unordered_map<uintptr_t, Object> by_number;
 };
 Imported& imported() {
   static auto* const kImported = new Imported;  // threads may use it at the end of the process
   return *kImported;
 }
 
-void* word_of(uint32_t number, uint32_t claim) {
-  static_assert(sizeof(void*) >= 2 * sizeof(uint32_t));
-  return reinterpret_cast<void*>(uintptr_t{number} << 32 | claim);
-}
-uint32_t claim_of(const fi_peer_rx_entry& entry) {
-  return static_cast<uint32_t>(reinterpret_cast<uintptr_t>(entry.peer_context));
-}
-PeerReceives* object_of_entry(const fi_peer_rx_entry& entry) {
-  const auto number = static_cast<uint32_t>(reinterpret_cast<uintptr_t>(entry.peer_context) >> 32);
-  Imported& all = imported();
-  const std::lock_guard lock(all.lock);
-  const auto found = all.by_number.find(number);
-  return found == all.by_number.end() ? nullptr : found->second;
-}
+// An operation of the owner: the object of the entry, or null, stays as long as this.
+class Operation {
+ public:
+  explicit Operation(const fi_peer_rx_entry& entry)
+      : number_(reinterpret_cast<uintptr_t>(entry.peer_context)) {
+    const std::lock_guard lock(imported().lock);
+    const auto found = imported().by_number.find(number_);
+    if (found == imported().by_number.end() || found->second.receives == nullptr) return;
+    ++found->second.operations;
+    object_ = found->second.receives;
+  }
+  ~Operation() {
+    if (object_ == nullptr) return;
+    const std::lock_guard lock(imported().lock);
+    if (--imported().by_number.at(number_).operations == 0) imported().left.notify_all();
+  }
+  Operation(const Operation&) = delete;
+  Operation& operator=(const Operation&) = delete;
+
+  PeerReceives* object() const { return object_; }
+
+ private:
+  const uintptr_t number_;
+  PeerReceives* object_ = nullptr;
+};
 
 int start_op(fi_peer_rx_entry* entry) noexcept {
   return guard([&] {
-    PeerReceives* const self = object_of_entry(*entry);
-    return self == nullptr ? -FI_ENOENT : self->start(*entry, claim_of(*entry));
+    const Operation operation(*entry);
+    return operation.object() == nullptr ? -FI_ENOENT : operation.object()->start(*entry);
   });
 }
 
-// Of a receive context that is closed nothing is kept.
 int discard_op(fi_peer_rx_entry* entry) noexcept {
   return guard([&] {
-    PeerReceives* const self = object_of_entry(*entry);
-    return self == nullptr ? 0 : self->discard(claim_of(*entry));
+    const Operation operation(*entry);
+    return operation.object() == nullptr ? -FI_ENOENT : operation.object()->discard(*entry);
   });
 }
 
 fi_addr_t address_op(fi_peer_rx_entry* entry) noexcept {
   try {
-    PeerReceives* const self = object_of_entry(*entry);
-    return self == nullptr ? FI_ADDR_UNSPEC : self->sender_of(claim_of(*entry));
+    const Operation operation(*entry);
+    if (operation.object() == nullptr) return FI_ADDR_UNSPEC;
+    return operation.object()->sender_of(*entry);
   } catch (...) {
     return FI_ADDR_UNSPEC;
   }
@@ -105,13 +124,19 @@ PeerReceives::PeerReceives(Domain& domain, fid_peer_srx& srx)
   Imported& all = imported();
   const std::lock_guard lock(all.lock);
   number_ = ++all.last;
-  all.by_number.emplace(number_, this);
+  all.by_number.emplace(number_, Imported::Object{this});
   srx_.peer_ops = &peer_ops;
 }
 
-PeerReceives::~PeerReceives() {
+PeerReceives::~PeerReceives() { retire(); }
+
+void PeerReceives::retire() {
   Imported& all = imported();
-  const std::lock_guard lock(all.lock);
+  std::unique_lock lock(all.lock);
+  const auto found = all.by_number.find(number_);
+  if (found == all.by_number.end()) return;
+  found->second.receives = nullptr;
+  all.left.wait(lock, [&] { return all.by_number.at(number_).operations == 0; });
   all.by_number.erase(number_);
 }
 
@@ -120,7 +145,13 @@ ses::Asked PeerReceives::on_ask(void* self, const ses::Sought& message, ses::Rec
 }
 
 bool PeerReceives::on_keep(void* self, uint32_t claim, const uint64_t* header_data) {
-  return static_cast<PeerReceives*>(self)->keep(claim, header_data);
+  auto& receives = *static_cast<PeerReceives*>(self);
+  try {
+    return receives.keep(claim, header_data);
+  } catch (const std::bad_alloc&) {
+    on_forget(self);
+    return false;
+  }
 }
 
 void PeerReceives::on_forget(void* object) {
@@ -141,6 +172,7 @@ ses::Asked PeerReceives::ask(const ses::Sought& message, ses::ReceiveRequest& ou
     told_ = entry;
     return ses::Asked::unexpected;
   }
+  note_owner(*entry, srx_);
   out.tagged = message.tagged;
   out.tag = e.tag;
   return describe(*entry, out) ? ses::Asked::receive : ses::Asked::useless;
@@ -161,46 +193,71 @@ bool PeerReceives::describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out) {
 }
 
 bool PeerReceives::keep(uint32_t claim, const uint64_t* header_data) {
-  told_->peer_context = word_of(number_, claim);
+  told_->peer_context = reinterpret_cast<void*>(number_);
   describe_kept(*told_, sought_.bytes, header_data);
   const auto queue = sought_.tagged ? srx_.owner_ops->queue_tag : srx_.owner_ops->queue_msg;
+  queued_[told_] = claim;
   if (queue(told_) == 0) return true;
+  queued_.erase(told_);
   free(*told_);
   return false;
 }
 
-int PeerReceives::start(fi_peer_rx_entry& entry, uint32_t claim) {
+int PeerReceives::start(fi_peer_rx_entry& entry) {
   ProgressEngine::Entry visit(domain_.first_engine());
+  const auto kept = queued_.find(&entry);
+  if (kept == queued_.end()) return -FI_ENOENT;
+  const ses::CompletionSink sink = teller_->rx().sink();
+  if (!sink.reserve(sink.owner)) return -FI_EAGAIN;
+  sink.release(sink.owner);  // there is room for whatever is reported below
+  const uint32_t claim = kept->second;
+  queued_.erase(kept);
+  receive(visit, entry, claim);
+  visit.post(FlushPolicy::Receive{false});
+  return 0;
+}
+
+void PeerReceives::receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry, uint32_t claim) {
+  note_owner(entry, srx_);
   const ses::Peeked seen = visit.ses().claims().look(id_, claim);
-  if (!seen.found) {
-    report_lost(entry, Errc::not_found);
-    return 0;
-  }
+  if (!seen.found) return report_lost(entry, Errc::not_found);
   ses::ReceiveRequest request;
   request.tagged = seen.tagged;
   request.tag = seen.tag;
   const Result<void> taken = describe(entry, request)
                                  ? visit.ses().claims().receive(id_, claim, request, visit.now())
                                  : Result<void>(Errc::invalid);
-  if (!taken.ok()) {  // no usable memory of the owner, or none for another receive
-    visit.ses().claims().refuse(id_, claim, visit.now());
-    report_lost(entry, taken.error());
-  }
-  visit.post(FlushPolicy::Receive{false});
-  return 0;
+  if (taken.ok()) return;
+  // No usable memory of the owner, or none for another receive.
+  visit.ses().claims().refuse(id_, claim, visit.now());
+  report_lost(entry, taken.error());
 }
 
-int PeerReceives::discard(uint32_t claim) {
+int PeerReceives::discard(fi_peer_rx_entry& entry) {
   ProgressEngine::Entry visit(domain_.first_engine());
-  visit.ses().claims().discard(id_, claim, visit.now());
+  const auto kept = queued_.find(&entry);
+  if (kept == queued_.end()) return -FI_ENOENT;
+  visit.ses().claims().discard(id_, kept->second, visit.now());
+  queued_.erase(kept);
   visit.post(FlushPolicy::Nothing());
   return 0;
 }
 
-// The message of the entry was lost with its sender, or cannot be received for lack of memory. An
-// endpoint of the queue reports it; without endpoints nothing is reported.
+void PeerReceives::give_back(ProgressEngine::Entry& visit, ses::EndpointId closing) {
+  for (auto kept = queued_.begin(); kept != queued_.end();) {
+    const ses::Peeked seen = visit.ses().claims().look(id_, kept->second);
+    if (teller_ != nullptr && !(seen.found && seen.endpoint == closing)) {
+      ++kept;
+      continue;
+    }
+    fi_peer_rx_entry& entry = *kept->first;
+    kept = queued_.erase(kept);
+    free(entry);
+  }
+}
+
+// The message of the entry was lost with its sender, or cannot be received for lack of memory.
 void PeerReceives::report_lost(fi_peer_rx_entry& entry, Errc why) {
-  if (teller_ == nullptr) return free(entry);
   ses::Completion lost;
   lost.kind = (entry.flags & FI_TAGGED) != 0 ? ses::OpKind::tagged_recv : ses::OpKind::recv;
   lost.context = {&entry, kOwned};
@@ -213,16 +270,19 @@ void PeerReceives::report_lost(fi_peer_rx_entry& entry, Errc why) {
     lost.local_error = why == Errc::invalid ? EINVAL : ENOMEM;
   }
   const ses::CompletionSink sink = teller_->rx().sink();
-  if (!sink.reserve(sink.owner)) return free(entry);
+  const bool has_room = sink.reserve(sink.owner);
+  UET_ASSERT(has_room);
   sink.complete(sink.owner, lost);
 }
 
 void PeerReceives::on_inserted() { tell_of_addresses(srx_, &address_op); }
 
-fi_addr_t PeerReceives::sender_of(uint32_t claim) {
+fi_addr_t PeerReceives::sender_of(fi_peer_rx_entry& entry) {
   ProgressEngine::Entry visit(domain_.first_engine());
-  const ses::Peeked seen = visit.ses().claims().look(id_, claim);
-  if (!seen.found || av_ == nullptr) return FI_ADDR_UNSPEC;
+  const auto kept = queued_.find(&entry);
+  if (kept == queued_.end() || av_ == nullptr) return FI_ADDR_UNSPEC;
+  const ses::Peeked seen = visit.ses().claims().look(id_, kept->second);
+  if (!seen.found) return FI_ADDR_UNSPEC;
   return av_->table(domain_.engines().first()).reverse(seen.peer, seen.initiator_id, seen.job);
 }
 

@@ -1,6 +1,7 @@
 // The receives of another provider, which fi_srx_context with FI_PEER imports: asked for one when a
 // message arrives, told of messages that are kept, and asking in turn for these to be received or
-// thrown away. [LF-159, fi_peer, PEER SRX]
+// thrown away. The owner may do that while another thread closes endpoint or context.
+// [LF-159, fi_peer, PEER SRX]
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -11,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <unordered_map>
 
 namespace uet::prov {
 
@@ -36,14 +38,19 @@ class PeerReceives {
 
   // Addresses were inserted: senders that had no name may have one. No lock held.
   void on_inserted();
-  // A receive of the owner is over, and was reported. Engine lock held.
-  void free(fi_peer_rx_entry& entry) { srx_.owner_ops->free_entry(&entry); }
+  // An endpoint closes, and is no teller any more: entries of messages that are kept for it go back
+  // to the owner, with the last endpoint all. Inside a call_out() of the visit.
+  void give_back(ProgressEngine::Entry& visit, ses::EndpointId closing);
+  // Operations of the owner find nothing from here on, and none is under way. No lock held.
+  void retire();
 
-  // The operations behind struct fi_ops_srx_peer. 0 or -FI_E*.
-  int start(fi_peer_rx_entry& entry, uint32_t claim);
-  int discard(uint32_t claim);
-  // The sender of the message under that claim, FI_ADDR_UNSPEC where it has no name.
-  fi_addr_t sender_of(uint32_t claim);
+  // The operations behind struct fi_ops_srx_peer. 0 or -FI_E*: -FI_ENOENT, no message is kept for
+  // the entry, which went back if there was one; -FI_EAGAIN, there is no room for its completion.
+  // Then nothing was changed, and the entry is the owner's.
+  int start(fi_peer_rx_entry& entry);
+  int discard(fi_peer_rx_entry& entry);
+  // The sender of its message, FI_ADDR_UNSPEC where it has no name.
+  fi_addr_t sender_of(fi_peer_rx_entry& entry);
 
  private:
   PeerReceives(Domain& domain, fid_peer_srx& srx);
@@ -54,15 +61,19 @@ class PeerReceives {
   ses::Asked ask(const ses::Sought& message, ses::ReceiveRequest& out);
   bool keep(uint32_t claim, const uint64_t* header_data);
   bool describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out);
+  void receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry, uint32_t claim);
   void report_lost(fi_peer_rx_entry& entry, Errc why);
+  void free(fi_peer_rx_entry& entry) { srx_.owner_ops->free_entry(&entry); }
 
   Domain& domain_;
   fid_peer_srx& srx_;
-  uint32_t number_;  // of this object among all of the process
+  uintptr_t number_;  // of this object among all of the process
   ses::ReceiveQueueId id_;
   AddressVector* av_ = nullptr;
   EndpointCore* teller_ = nullptr;
   ses::ReceiveOwner owner_;
+  // Entries that are queued at the owner, and the claims of their messages. Empty without a teller.
+  std::unordered_map<fi_peer_rx_entry*, uint32_t> queued_;
   // For the message that was asked about last.
   Slices slices_;
   fi_peer_rx_entry* told_ = nullptr;

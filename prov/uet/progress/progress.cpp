@@ -135,6 +135,7 @@ void ProgressEngine::sleep_until(Instant until, Instant now) const {
 void ProgressEngine::report_counters(const io::CounterSink& sink) {
   engine_->fep().for_each_counter(sink);
   engine_->io().report_counters(sink);
+  sink("peer_cq_lost", lost_at_owner_);
 }
 
 bool ProgressEngine::inspect(Duration limit,

@@ -55,7 +55,7 @@ class ProgressEngine {
 
   // One visit to the engine by an application thread: takes the lock, reads the clock once.
   // Everything that touches the stack (Ses, MemoryRegions, peers) or a completion queue happens
-  // inside one. Not recursive. Throws CalledInForkedChild in one.
+  // inside one. Not recursive. Throws CalledInForkedChild or CalledBack; see Home.
   class Entry {
    public:
     explicit Entry(ProgressEngine& owner) : now_(owner.enter()), owner_(owner) {}
@@ -106,16 +106,28 @@ class ProgressEngine {
       owner_.flush(decision, now_);
       return is_ready;
     }
-    // The owner's turn: a look for completions in its queue. Owners may be asked for receives only
-    // here. [LF-159]
-    template <class Ready>
-    void turn(Ready ready) {
-      owner_.is_turn_ = true;
-      ses().begin_turn(now_);
-      poll(ready);
-      ses().end_turn();
-      owner_.is_turn_ = false;
+    // The owner's turn: a look for completions of its queue or counter. Owners are asked for
+    // receives only here. `deliver` hands over what is there for it, before and after. [LF-159]
+    template <class Deliver, class Ready>
+    void turn(Deliver deliver, Ready ready) {
+      call_out([&] {
+        deliver();
+        owner_.is_turn_ = true;
+        ses().begin_turn(now_);
+        poll(ready);
+        ses().end_turn();
+        owner_.is_turn_ = false;
+        deliver();
+      });
     }
+    // The one way to an owner: what it calls of uet meanwhile is refused. [LF-159]
+    template <class Calls>
+    void call_out(Calls calls) {
+      const Home::CallOut out(owner_.home_);
+      calls();
+    }
+    // A completion that its owner refused for good.
+    void count_lost_at_owner() { ++owner_.lost_at_owner_; }
     // Leaves the engine while `rest` runs, and comes back: now() moves on. Nothing of the engine
     // may be touched in `rest`.
     template <class Rest>
@@ -210,12 +222,13 @@ class ProgressEngine {
   EngineLock lock_;
   std::unique_ptr<fep::Engine> engine_;
   const Options options_;
-  const Home home_;
+  Home home_;
 
   // Under the lock.
   FlushPolicy policy_;
   Sleepers sleepers_;
-  bool is_turn_ = false;         // packets are received for who calls
+  bool is_turn_ = false;  // packets are received for who calls
+  uint64_t lost_at_owner_ = 0;
   bool helper_watches_ = false;  // the backend was told that the helper sleeps on wait_fd()
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper

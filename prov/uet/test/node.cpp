@@ -164,18 +164,22 @@ fid_mr* Node::registered(void* memory, size_t bytes, uint64_t access, uint64_t r
   return mr;
 }
 
-std::optional<uint64_t> find_counter(const Node& node, const std::string& name) {
+std::optional<uint64_t> find_counter(fid_domain* domain, const std::string& name) {
   void* ops = nullptr;
-  EXPECT_EQ(fi_open_ops(&node.domain->fid, FI_UET_COUNTERS, 0, &ops, nullptr), 0);
+  EXPECT_EQ(fi_open_ops(&domain->fid, FI_UET_COUNTERS, 0, &ops, nullptr), 0);
   auto* const counters = static_cast<fi_uet_ops_counters*>(ops);
   size_t count = 0;
-  EXPECT_EQ(counters->read(&node.domain->fid, nullptr, &count), -FI_ETOOSMALL);
+  EXPECT_EQ(counters->read(&domain->fid, nullptr, &count), -FI_ETOOSMALL);
   std::vector<fi_uet_counter> all(count);
-  EXPECT_EQ(counters->read(&node.domain->fid, all.data(), &count), 0);
+  EXPECT_EQ(counters->read(&domain->fid, all.data(), &count), 0);
   for (const fi_uet_counter& c : all) {
     if (name == c.name) return c.value;
   }
   return std::nullopt;
+}
+
+std::optional<uint64_t> find_counter(const Node& node, const std::string& name) {
+  return find_counter(node.domain, name);
 }
 
 uint64_t counter(const Node& node, const std::string& name) {

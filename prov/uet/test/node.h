@@ -109,7 +109,8 @@ class Node {
   void open_srx(size_t size);
 };
 
-// A counter of the node's domain by its name; nothing where there is none of that name.
+// A counter of a domain by its name; nothing where there is none of that name.
+std::optional<uint64_t> find_counter(fid_domain* domain, const std::string& name);
 std::optional<uint64_t> find_counter(const Node& node, const std::string& name);
 // The same; where there is none the test fails.
 uint64_t counter(const Node& node, const std::string& name);

@@ -6,52 +6,67 @@
 namespace uet::prov::test {
 
 PeerOwner::PeerOwner() {
-  cq_ops_.size = sizeof cq_ops_;
-  cq_ops_.write = write_op;
-  cq_ops_.writeerr = writeerr_op;
+  ops_.cq.size = sizeof ops_.cq;
+  ops_.cq.write = write_op;
+  ops_.cq.writeerr = writeerr_op;
   cq.fid.context = this;
-  cq.owner_ops = &cq_ops_;
+  cq.owner_ops = &ops_.cq;
 
-  srx_ops_.size = sizeof srx_ops_;
+  ops_.srx.size = sizeof ops_.srx;
 #if UET_HAVE_PEER_MATCH
-  srx_ops_.get_msg = [](fid_peer_srx* fid, fi_peer_match_attr* attr, fi_peer_rx_entry** out) {
+  ops_.srx.get_msg = [](fid_peer_srx* fid, fi_peer_match_attr* attr, fi_peer_rx_entry** out) {
     return of(fid).get(false, attr->addr, 0, out);
   };
-  srx_ops_.get_tag = [](fid_peer_srx* fid, fi_peer_match_attr* attr, fi_peer_rx_entry** out) {
+  ops_.srx.get_tag = [](fid_peer_srx* fid, fi_peer_match_attr* attr, fi_peer_rx_entry** out) {
     return of(fid).get(true, attr->addr, attr->tag, out);
   };
 #else
-  srx_ops_.get_msg = [](fid_peer_srx* fid, fi_addr_t from, size_t, fi_peer_rx_entry** out) {
+  ops_.srx.get_msg = [](fid_peer_srx* fid, fi_addr_t from, size_t, fi_peer_rx_entry** out) {
     return of(fid).get(false, from, 0, out);
   };
-  srx_ops_.get_tag = [](fid_peer_srx* fid, fi_addr_t from, uint64_t tag, fi_peer_rx_entry** out) {
+  ops_.srx.get_tag = [](fid_peer_srx* fid, fi_addr_t from, uint64_t tag, fi_peer_rx_entry** out) {
     return of(fid).get(true, from, tag, out);
   };
 #endif
   const auto queue_op = [](fi_peer_rx_entry* e) { return of(e->srx).queue(e); };
-  srx_ops_.queue_msg = queue_op;
-  srx_ops_.queue_tag = queue_op;
-  srx_ops_.free_entry = [](fi_peer_rx_entry* e) { of(e->srx).free(e); };
+  ops_.srx.queue_msg = queue_op;
+  ops_.srx.queue_tag = queue_op;
+  ops_.srx.free_entry = [](fi_peer_rx_entry* e) {
+    PeerOwner& owner = of(e->srx);
+    owner.be_called();
+    const std::lock_guard lock(owner.lock_);
+    std::erase(owner.queue_, e);
+    owner.free(e);
+  };
 #if UET_HAVE_PEER_CNTR
-  srx_ops_.foreach_unspec_addr = [](fid_peer_srx* fid, fi_addr_t (*address_of)(fi_peer_rx_entry*)) {
+  ops_.srx.foreach_unspec_addr = [](fid_peer_srx* fid, fi_addr_t (*address_of)(fi_peer_rx_entry*)) {
     for (fi_peer_rx_entry* e : of(fid).queue_) {
       if (e->addr != FI_ADDR_UNSPEC) continue;
       e->addr = address_of(e);
       if (e->addr != FI_ADDR_UNSPEC) ++of(fid).seen.named;
     }
   };
-  cntr_ops_.size = sizeof cntr_ops_;
-  cntr_ops_.inc = [](fid_peer_cntr* fid) {
-    ++static_cast<PeerOwner*>(fid->fid.context)->seen.counted;
+  ops_.cntr.size = sizeof ops_.cntr;
+  ops_.cntr.inc = [](fid_peer_cntr* fid) {
+    auto& owner = *static_cast<PeerOwner*>(fid->fid.context);
+    owner.be_called();
+    ++owner.seen.counted;
   };
-  cntr_ops_.incerr = [](fid_peer_cntr* fid) {
-    ++static_cast<PeerOwner*>(fid->fid.context)->seen.counted_errors;
+  ops_.cntr.incerr = [](fid_peer_cntr* fid) {
+    auto& owner = *static_cast<PeerOwner*>(fid->fid.context);
+    owner.be_called();
+    ++owner.seen.counted_errors;
   };
   cntr.fid.context = this;
-  cntr.owner_ops = &cntr_ops_;
+  cntr.owner_ops = &ops_.cntr;
 #endif
   srx.ep_fid.fid.context = this;
-  srx.owner_ops = &srx_ops_;
+  srx.owner_ops = &ops_.srx;
+}
+
+void PeerOwner::be_called() {
+  if (!in_turn) ++seen.out_of_turn;
+  ways.calls_back();
 }
 
 PeerOwner::Entry& PeerOwner::add(bool tagged, fi_addr_t from, uint64_t tag) {
@@ -78,6 +93,7 @@ void PeerOwner::give(fi_peer_rx_entry& entry, std::vector<uint8_t>& room, size_t
 }
 
 std::vector<uint8_t>& PeerOwner::post(Entry& posted, size_t bytes, size_t pieces) {
+  std::unique_lock lock(lock_);
   std::vector<uint8_t>& room = rooms_.emplace_back(bytes);
   const auto match = std::find_if(queue_.begin(), queue_.end(), [&](fi_peer_rx_entry* e) {
     const auto& waiting = *static_cast<Entry*>(e->owner_context);
@@ -92,6 +108,7 @@ std::vector<uint8_t>& PeerOwner::post(Entry& posted, size_t bytes, size_t pieces
   queue_.erase(match);
   free(&posted.entry);
   give(*entry, room, pieces);
+  lock.unlock();
   const auto start = static_cast<Entry*>(entry->owner_context)->tagged ? srx.peer_ops->start_tag
                                                                        : srx.peer_ops->start_msg;
   EXPECT_EQ(start(entry), 0);
@@ -112,21 +129,29 @@ std::vector<uint8_t>& PeerOwner::post_pieces(size_t bytes, size_t pieces) {
   return post(add(false, FI_ADDR_UNSPEC, 0), bytes, pieces);
 }
 
-int PeerOwner::discard_oldest() {
+fi_peer_rx_entry* PeerOwner::take_oldest() {
+  const std::lock_guard lock(lock_);
   fi_peer_rx_entry* const entry = queue_.front();
   queue_.pop_front();
+  return entry;
+}
+
+int PeerOwner::discard(fi_peer_rx_entry* entry) {
   const auto discard = static_cast<Entry*>(entry->owner_context)->tagged
                            ? srx.peer_ops->discard_tag
                            : srx.peer_ops->discard_msg;
   const int rc = discard(entry);
-  free(entry);
+  if (rc == 0) drop(entry);
   return rc;
 }
 
-int PeerOwner::start_oldest(std::vector<uint8_t>& room) {
-  fi_peer_rx_entry* const entry = queue_.front();
-  queue_.pop_front();
-  give(*entry, room, 1);
+void PeerOwner::drop(fi_peer_rx_entry* discarded) {
+  const std::lock_guard lock(lock_);
+  free(discarded);
+}
+
+int PeerOwner::start(fi_peer_rx_entry* entry, std::vector<uint8_t>& room) {
+  give(*entry, room);
   return srx.peer_ops->start_tag(entry);
 }
 
@@ -144,8 +169,9 @@ bool PeerOwner::fits(const Entry& posted, bool tagged, fi_addr_t from, uint64_t 
 }
 
 int PeerOwner::get(bool tagged, fi_addr_t from, uint64_t tag, fi_peer_rx_entry** out) {
+  be_called();
+  const std::lock_guard lock(lock_);
   ++seen.asked;
-  if (!in_turn) ++seen.out_of_turn;
   if (ways.refuses_to_get != 0) return ways.refuses_to_get;
   const auto match = std::find_if(posted_.begin(), posted_.end(),
                                   [&](Entry* e) { return fits(*e, tagged, from, tag); });
@@ -159,19 +185,28 @@ int PeerOwner::get(bool tagged, fi_addr_t from, uint64_t tag, fi_peer_rx_entry**
 }
 
 int PeerOwner::queue(fi_peer_rx_entry* entry) {
+  be_called();
+  const std::lock_guard lock(lock_);
   if (ways.refuses_to_queue != 0) return ways.refuses_to_queue;
   queue_.push_back(entry);
   return 0;
 }
 
+// Once. Its memory stays: another thread may be about to name it.
 void PeerOwner::free(fi_peer_rx_entry* entry) {
   auto* const mine = static_cast<Entry*>(entry->owner_context);
-  EXPECT_EQ(std::erase_if(entries_, [&](const Entry& e) { return &e == mine; }), 1u);
+  const auto found =
+      std::find_if(entries_.begin(), entries_.end(), [mine](const Entry& e) { return &e == mine; });
+  ASSERT_NE(found, entries_.end()) << "not an entry, or free already";
+  freed_.splice(freed_.end(), entries_, found);
 }
 
 ssize_t PeerOwner::write_op(fid_peer_cq* fid, void* context, uint64_t flags, size_t len, void* buf,
                             uint64_t data, uint64_t tag, fi_addr_t src) {
-  Done& d = static_cast<PeerOwner*>(fid->fid.context)->done.emplace_back();
+  auto& owner = *static_cast<PeerOwner*>(fid->fid.context);
+  owner.be_called();
+  if (owner.ways.refuses_to_write != 0) return owner.ways.refuses_to_write;
+  Done& d = owner.done.emplace_back();
   d.context = context;
   d.flags = flags;
   d.len = len;
@@ -183,7 +218,10 @@ ssize_t PeerOwner::write_op(fid_peer_cq* fid, void* context, uint64_t flags, siz
 }
 
 ssize_t PeerOwner::writeerr_op(fid_peer_cq* fid, const fi_cq_err_entry* error) {
-  Done& d = static_cast<PeerOwner*>(fid->fid.context)->done.emplace_back();
+  auto& owner = *static_cast<PeerOwner*>(fid->fid.context);
+  owner.be_called();
+  if (owner.ways.refuses_to_write != 0) return owner.ways.refuses_to_write;
+  Done& d = owner.done.emplace_back();
   d.context = error->op_context;
   d.flags = error->flags;
   d.len = error->len;
@@ -243,10 +281,7 @@ PeerNode::PeerNode(PeerOwner& of, uint64_t binding, [[maybe_unused]] bool counts
 PeerNode::~PeerNode() {
   close_endpoint();
   close_srx();
-  if (cntr != nullptr) {
-    EXPECT_EQ(fi_close(&cntr->fid), 0);
-  }
-  EXPECT_EQ(fi_close(&cq->fid), 0);
+  close_queues();
   EXPECT_EQ(fi_close(&av->fid), 0);
   EXPECT_EQ(fi_close(&domain->fid), 0);
   EXPECT_EQ(fi_close(&fabric->fid), 0);
@@ -274,10 +309,25 @@ fi_addr_t PeerNode::insert(const std::vector<uint8_t>& address, fi_addr_t user_i
 }
 
 void PeerNode::close_endpoint() {
+  owner.in_turn = true;
   if (ep != nullptr) {
     EXPECT_EQ(fi_close(&ep->fid), 0);
   }
+  owner.in_turn = false;
   ep = nullptr;
+}
+
+void PeerNode::close_queues() {
+  owner.in_turn = true;
+  if (cntr != nullptr) {
+    EXPECT_EQ(fi_close(&cntr->fid), 0);
+  }
+  if (cq != nullptr) {
+    EXPECT_EQ(fi_close(&cq->fid), 0);
+  }
+  owner.in_turn = false;
+  cntr = nullptr;
+  cq = nullptr;
 }
 
 void PeerNode::close_srx() {

@@ -1,5 +1,6 @@
 // Another provider that owns a completion queue and receives, and a node of uet that imports them,
-// for tests. Knows the peer interface of libfabric and nothing of the provider's inside.
+// for tests. Knows the peer interface of libfabric and nothing of the provider's inside. A thread
+// may start and discard messages while another one runs or closes the node.
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -7,23 +8,27 @@
 
 #include <cstdint>
 #include <deque>
+#include <functional>
 #include <list>
+#include <mutex>
 #include <vector>
 
 namespace uet::prov::test {
 
 struct AskedOfOwner {
   uint32_t asked = 0;        // get_msg and get_tag
-  uint32_t out_of_turn = 0;  // of these while no read of an imported object ran
+  uint32_t out_of_turn = 0;  // calls of any operation outside of PeerNode's run() and closes
   uint32_t named = 0;        // senders that got a name after they were queued
   uint64_t counted = 0;
   uint64_t counted_errors = 0;
 };
 
 struct WaysOfOwner {
-  int refuses_to_get = 0;    // -FI_E*: get_* answers that
-  int refuses_to_queue = 0;  // the same of queue_*
-  uint64_t entry_flags = 0;  // of receives that are posted, beside their kind
+  int refuses_to_get = 0;                    // -FI_E*: get_* answers that
+  int refuses_to_queue = 0;                  // the same of queue_*
+  int refuses_to_write = 0;                  // the same of write and writeerr
+  uint64_t entry_flags = 0;                  // of receives that are posted, beside their kind
+  std::function<void()> calls_back = [] {};  // in each operation, without locks
 };
 
 class PeerOwner {
@@ -39,11 +44,15 @@ class PeerOwner {
   // Into pieces of the octets.
   std::vector<uint8_t>& post_pieces(size_t bytes, size_t pieces);
   // Throws the oldest queued message away, as FI_DISCARD does.
-  int discard_oldest();
-  // Hands the oldest queued message a receive although nobody asked; its answer.
-  int start_oldest(std::vector<uint8_t>& room);
-  // Gives up all entries, as who closes itself.
-  void forget_all() { entries_.clear(); }
+  int discard_oldest() { return discard(take_oldest()); }
+  // The steps of that, and handing out a receive although nobody asked; their answers. An entry can
+  // be used until the end of the test, whoever has it.
+  fi_peer_rx_entry* take_oldest();
+  int discard(fi_peer_rx_entry* entry);
+  int start(fi_peer_rx_entry* entry, std::vector<uint8_t>& room);
+  // What these do before and after they call uet.
+  void give(fi_peer_rx_entry& entry, std::vector<uint8_t>& room, size_t pieces = 1);
+  void drop(fi_peer_rx_entry* discarded);
 
   std::deque<Done> done;  // completions
   AskedOfOwner seen;
@@ -51,7 +60,7 @@ class PeerOwner {
   bool in_turn = false;
 
   size_t queued() const { return queue_.size(); }
-  // Entries that it gave away or queued and that did not come back.
+  // Entries that it gave away, queued or has posted, and that are not free.
   size_t open_entries() const { return entries_.size(); }
   fi_addr_t oldest_sender() const { return queue_.front()->addr; }
   uint64_t oldest_flags() const { return queue_.front()->flags; }
@@ -71,12 +80,20 @@ class PeerOwner {
     bool tagged = false;
   };
 
+  struct Operations {
+    fi_ops_cq_owner cq{};
+    fi_ops_srx_owner srx{};
+#if UET_HAVE_PEER_CNTR
+    fi_ops_cntr_owner cntr{};
+#endif
+  };
+
   static PeerOwner& of(fid_peer_srx* fid) {
     return *static_cast<PeerOwner*>(fid->ep_fid.fid.context);
   }
+  void be_called();
   Entry& add(bool tagged, fi_addr_t from, uint64_t tag);
   std::vector<uint8_t>& post(Entry& posted, size_t bytes, size_t pieces);
-  void give(fi_peer_rx_entry& entry, std::vector<uint8_t>& room, size_t pieces);
   static std::vector<uint8_t>* room_of(const Entry& entry);
   int get(bool tagged, fi_addr_t from, uint64_t tag, fi_peer_rx_entry** out);
   int queue(fi_peer_rx_entry* entry);
@@ -87,12 +104,10 @@ class PeerOwner {
                           uint64_t data, uint64_t tag, fi_addr_t src);
   static ssize_t writeerr_op(fid_peer_cq* fid, const fi_cq_err_entry* error);
 
-  fi_ops_cq_owner cq_ops_{};
-  fi_ops_srx_owner srx_ops_{};
-#if UET_HAVE_PEER_CNTR
-  fi_ops_cntr_owner cntr_ops_{};
-#endif
+  Operations ops_;
+  std::mutex lock_;  // of the entries; not held while uet is called
   std::list<Entry> entries_;
+  std::list<Entry> freed_;
   std::deque<Entry*> posted_;
   std::deque<fi_peer_rx_entry*> queue_;
   std::deque<std::vector<uint8_t>> rooms_;
@@ -112,6 +127,7 @@ class PeerNode {
   fi_addr_t insert(const std::vector<uint8_t>& address, fi_addr_t user_id);
   void close_endpoint();
   void close_srx();
+  void close_queues();  // completion queue and counter
 
   PeerOwner& owner;
   fi_info* info = nullptr;

@@ -1,94 +1,12 @@
 // Objects of another provider in uet, as lnx imports them: completions, receives, counters.
 // [fi_peer]
-#include "prov/uet/test/peer_owner.h"
+#include "prov/uet/test/peer_fixture.h"
 
 #include <algorithm>
 #include <memory>
 
 namespace uet::prov::test {
 namespace {
-
-constexpr fi_addr_t kNameOfA = 0x4242;  // as b's owner calls it
-
-// `a` is an ordinary node, `b` has what another provider owns.
-class PeerTest : public ::testing::Test {
- protected:
-  explicit PeerTest(uint64_t binding = 0, bool counts = false)
-      : a(NodeOptions{}), b(owner, binding, counts) {
-    to_b = a.insert(b.name());
-    to_a = b.insert(a.name(), kNameOfA);
-  }
-
-  bool run_until(const std::function<bool()>& done, std::chrono::milliseconds limit = kPatience) {
-    const auto end = std::chrono::steady_clock::now() + limit;
-    while (!done()) {
-      if (std::chrono::steady_clock::now() > end) return false;
-      fi_cq_read(a.rx_cq, nullptr, 0);
-      b.run();
-    }
-    return true;
-  }
-  // The next completion of the owner.
-  Done next() {
-    EXPECT_TRUE(run_until([&] { return !owner.done.empty(); })) << "no completion came";
-    if (owner.done.empty()) return {};
-    const Done done = owner.done.front();
-    owner.done.pop_front();
-    return done;
-  }
-  void wait_for_queued(size_t count) {
-    EXPECT_TRUE(run_until([&] { return owner.queued() == count; })) << owner.queued();
-  }
-  const std::vector<uint8_t>& sent(std::vector<uint8_t> octets) {
-    return kept_.emplace_back(std::move(octets));
-  }
-  const std::vector<uint8_t>& send(size_t bytes, uint32_t seed = 1) {
-    const auto& data = sent(pattern(bytes, seed));
-    EXPECT_EQ(fi_send(a.ep, data.data(), bytes, nullptr, to_b, nullptr), 0);
-    return data;
-  }
-  const std::vector<uint8_t>& tsend(size_t bytes, uint64_t tag, uint32_t seed = 1) {
-    const auto& data = sent(pattern(bytes, seed));
-    EXPECT_EQ(fi_tsend(a.ep, data.data(), bytes, nullptr, to_b, tag, nullptr), 0);
-    return data;
-  }
-  // Reported when the target has said what became of it.
-  void send_to_nobody(void* context) {
-    static char text[] = "nobody";
-    const iovec iov{text, sizeof text};
-    fi_msg_tagged msg{};
-    msg.msg_iov = &iov;
-    msg.iov_count = 1;
-    msg.addr = to_a;
-    msg.tag = 5;
-    msg.context = context;
-    ASSERT_EQ(fi_tsendmsg(b.ep, &msg, FI_DELIVERY_COMPLETE | FI_COMPLETION), 0);
-  }
-  void expect_received(const std::vector<uint8_t>& room, const std::vector<uint8_t>& data,
-                       uint64_t kind) {
-    const Done done = next();
-    EXPECT_EQ(done.err, 0);
-    EXPECT_EQ(done.context, room.data());
-    EXPECT_EQ(done.flags, FI_RECV | kind);
-    EXPECT_EQ(done.len, data.size());
-    EXPECT_EQ(done.buf, room.data());
-    EXPECT_EQ(done.from, kNameOfA);
-    EXPECT_TRUE(std::equal(data.begin(), data.end(), room.begin()));
-  }
-  // After which nothing may be open any more.
-  void TearDown() override {
-    EXPECT_EQ(owner.seen.out_of_turn, 0u);
-    EXPECT_EQ(owner.open_entries(), 0u);
-    EXPECT_TRUE(owner.done.empty());
-  }
-
-  std::deque<std::vector<uint8_t>> kept_;  // outlives the nodes, whose engines read it
-  PeerOwner owner;
-  Node a;
-  PeerNode b;
-  fi_addr_t to_a = FI_ADDR_UNSPEC;
-  fi_addr_t to_b = FI_ADDR_UNSPEC;
-};
 
 using PeerLostTest = PeerTest;
 
@@ -343,38 +261,6 @@ TEST_F(PeerTest, OwnCountersRunTheEngine) {
   EXPECT_EQ(fi_close(&counter->fid), 0);
 }
 
-// [LF-159] When the endpoint closes, queued messages are dropped, and their entries are void.
-TEST_F(PeerTest, EndpointsCloseWithMessagesQueued) {
-  send(10);
-  tsend(10, 1);
-  tsend(1'000'000, 2);
-  tsend(10, 3);
-  wait_for_queued(4);
-  b.close_endpoint();
-  EXPECT_EQ(owner.discard_oldest(), 0);
-  std::vector<uint8_t> room(10);
-  EXPECT_EQ(owner.start_oldest(room), 0);  // no endpoint is left that could tell
-  b.close_srx();
-  EXPECT_EQ(owner.discard_oldest(), 0);
-  EXPECT_EQ(owner.start_oldest(room), -FI_ENOENT);
-  EXPECT_EQ(owner.open_entries(), 1u);  // still the owner's
-  EXPECT_EQ(room, std::vector<uint8_t>(10));
-  EXPECT_TRUE(owner.done.empty());
-  owner.forget_all();
-}
-
-// [LF-159] A receive that its message has half is reported as cancelled, and given back.
-TEST_F(PeerTest, ReceivesInUseEndWithTheEndpoint) {
-  auto& room = owner.tpost(8 << 20, 1);
-  tsend(8 << 20, 1);
-  ASSERT_TRUE(run_until([&] { return owner.seen.asked != 0; }));
-  b.close_endpoint();
-  ASSERT_EQ(owner.done.size(), 1u);
-  EXPECT_EQ(owner.done.front().err, FI_ECANCELED);
-  EXPECT_EQ(owner.done.front().context, room.data());
-  owner.done.clear();
-}
-
 // [LF-159] A message whose sender is gone cannot be received any more; its receive says so. Run
 // with a short FI_UET_PEER_TIMEOUT.
 TEST_F(PeerLostTest, LostMessagesEndTheirReceivesInErrors) {
@@ -393,6 +279,25 @@ TEST_F(PeerLostTest, LostMessagesEndTheirReceivesInErrors) {
   const Done done = next();
   EXPECT_NE(done.err, 0);
   EXPECT_EQ(done.context, room.data());
+}
+
+// [LF-159] The last endpoint gives the entries of lost messages back, too.
+TEST_F(PeerLostTest, LostMessagesGoBackWithTheLastEndpoint) {
+  const std::vector<uint8_t> data(4 << 20);
+  {
+    auto c = std::make_unique<Node>();
+    const fi_addr_t from_c = c->insert(b.name());
+    ASSERT_EQ(fi_tsend(c->ep, data.data(), data.size(), nullptr, from_c, 9, nullptr), 0);
+    ASSERT_TRUE(run_until([&] {
+      fi_cq_read(c->rx_cq, nullptr, 0);
+      return owner.queued() == 1;
+    }));
+  }
+  EXPECT_FALSE(run_until([] { return false; }, std::chrono::seconds(2)));  // the peer's time-out
+  EXPECT_EQ(owner.queued(), 1u);
+  b.close_endpoint();
+  EXPECT_EQ(owner.queued(), 0u);
+  EXPECT_EQ(owner.open_entries(), 0u);
 }
 
 #if UET_HAVE_PEER_CNTR
@@ -419,24 +324,30 @@ class PeerCounterTest : public PeerTest {
 };
 
 // [LF-159]
-TEST_F(PeerCounterTest, TheOwnerCounts) {
+TEST_F(PeerCounterTest, TheOwnerCountsInItsTurn) {
+  const auto read = [&] {
+    owner.in_turn = true;
+    EXPECT_EQ(fi_cntr_read(b.cntr), 0u);  // the value is the owner's
+    owner.in_turn = false;
+  };
   owner.tpost(10, 1);
   tsend(10, 1);
   next();
+  EXPECT_EQ(owner.seen.counted, 0u);
+  read();
   EXPECT_EQ(owner.seen.counted, 1u);
-  // Reading it is the owner's turn, too; the value is the owner's.
   owner.tpost(10, 2);
   tsend(10, 2);
   ASSERT_TRUE(run_until([&] {
-    owner.in_turn = true;
-    EXPECT_EQ(fi_cntr_read(b.cntr), 0u);
-    owner.in_turn = false;
+    read();
     return owner.seen.counted == 2;
   }));
   next();
   a.close_endpoint();
   send_to_nobody(nullptr);
   next();
+  EXPECT_EQ(owner.seen.counted_errors, 0u);
+  read();
   EXPECT_EQ(owner.seen.counted_errors, 1u);
   EXPECT_EQ(fi_cntr_readerr(b.cntr), 0u);
   EXPECT_EQ(fi_cntr_add(b.cntr, 1), -FI_ENOSYS);
@@ -444,6 +355,18 @@ TEST_F(PeerCounterTest, TheOwnerCounts) {
   EXPECT_EQ(fi_cntr_adderr(b.cntr, 1), -FI_ENOSYS);
   EXPECT_EQ(fi_cntr_seterr(b.cntr, 1), -FI_ENOSYS);
   EXPECT_EQ(fi_cntr_wait(b.cntr, 1, 0), -FI_ENOSYS);
+}
+
+// [LF-159] Whatever was not read.
+TEST_F(PeerCounterTest, TheOwnerHasCountedAllWhenTheCounterCloses) {
+  owner.tpost(10, 1);
+  tsend(10, 1);
+  next();
+  b.close_endpoint();
+  b.close_srx();
+  EXPECT_EQ(owner.seen.counted, 0u);
+  b.close_queues();
+  EXPECT_EQ(owner.seen.counted, 1u);
 }
 #endif
 

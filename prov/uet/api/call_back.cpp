@@ -1,0 +1,16 @@
+// What other providers are told that call uet from inside a call of uet; see process.h. Apart,
+// because it logs.
+#include "prov/uet/api/log.h"
+#include "prov/uet/api/shim.h"
+
+namespace uet::prov {
+
+int refuse_call_back() noexcept {
+  UET_WARN(CORE,
+           "an operation of the owner (FI_PEER: get_*, queue_*, free_entry, write*, inc*) called "
+           "uet, which waits for it: let it note what is to be done, and do that after the call "
+           "of uet that it is part of\n");
+  return -FI_EBUSY;
+}
+
+}  // namespace uet::prov
