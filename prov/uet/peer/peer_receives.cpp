@@ -207,6 +207,7 @@ int PeerReceives::start(fi_peer_rx_entry& entry) {
   ProgressEngine::Entry visit(domain_.first_engine());
   const auto kept = queued_.find(&entry);
   if (kept == queued_.end()) return -FI_ENOENT;
+  UET_ASSERT(teller_ != nullptr);  // entries of the last endpoint went back with it
   const ses::CompletionSink sink = teller_->rx().sink();
   if (!sink.reserve(sink.owner)) return -FI_EAGAIN;
   sink.release(sink.owner);  // there is room for whatever is reported below
@@ -220,7 +221,6 @@ int PeerReceives::start(fi_peer_rx_entry& entry) {
 void PeerReceives::receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry, uint32_t claim) {
   note_owner(entry, srx_);
   const ses::Peeked seen = visit.ses().claims().look(id_, claim);
-  if (!seen.found) return report_lost(entry, Errc::not_found);
   ses::ReceiveRequest request;
   request.tagged = seen.tagged;
   request.tag = seen.tag;
@@ -228,7 +228,7 @@ void PeerReceives::receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry
                                  ? visit.ses().claims().receive(id_, claim, request, visit.now())
                                  : Result<void>(Errc::invalid);
   if (taken.ok()) return;
-  // No usable memory of the owner, or none for another receive.
+  // The message was lost; or there is no usable memory of the owner, or none for another receive.
   visit.ses().claims().refuse(id_, claim, visit.now());
   report_lost(entry, taken.error());
 }

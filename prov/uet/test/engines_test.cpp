@@ -274,15 +274,18 @@ TEST_F(EnginesTest, ThreadsDoNotDisturbEachOther) {
   EXPECT_EQ(failures, 0);
 }
 
-// What belongs to one engine alone: the counters of regions.
-TEST_F(EnginesTest, RemoteEventsKeepADomainAtOneEngine) {
+// What belongs to one engine alone: the counters of regions, and other providers' objects.
+class OneEngineTest : public EnginesTest, public ::testing::WithParamInterface<uint64_t> {};
+
+TEST_P(OneEngineTest, CapabilitiesKeepADomainAtOneEngine) {
   NodeOptions options;
-  options.caps |= FI_RMA_EVENT;
+  options.caps |= GetParam();
   open(options, options);
   Second other(*a);
   ASSERT_EQ(other.enable(), 0);
   EXPECT_EQ(place_of(*a, other.ep), place_of(*a, a->ep));
 }
+INSTANTIATE_TEST_SUITE_P(Capabilities, OneEngineTest, ::testing::Values(FI_RMA_EVENT, FI_PEER));
 
 }  // namespace
 }  // namespace uet::prov::test
