@@ -30,8 +30,8 @@ bool Claims::discard(ReceiveQueueId id, uint32_t claim, Instant now) {
 }
 
 bool Claims::refuse(ReceiveQueueId id, uint32_t claim, Instant now) {
-  constexpr ReturnCode kFailed = ReturnCode::host_unsuccess_cmpl;
-  return delivery_.discard_claimed(endpoints_.enter(id, now), claim, kFailed);
+  ReceiveQueue& queue = endpoints_.enter(id, now);
+  return delivery_.discard_claimed(queue, claim, ReturnCode::host_unsuccess_cmpl);
 }
 
 Peeked Claims::look(ReceiveQueueId id, uint32_t claim) const {

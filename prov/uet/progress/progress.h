@@ -30,7 +30,7 @@ class ProgressEngine {
     bool locking = true;         // false only with FI_THREAD_DOMAIN and helper off
     bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it
     bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for that
-    bool by_owner = false;       // FI_PEER: calls that post receive no packets
+    bool by_owner = false;       // FI_PEER: calls that post receive no packets, which would be kept
     Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
     Duration patience = Duration::zero();             // of looks in vain; see YieldHabit
   };
