@@ -23,6 +23,7 @@ COUNTER = 10e6 / PACKET  # B
 RECOVERY = 5  # F
 INCREASE, HYPER = 40e6 / 8 / PACKET, 400e6 / 8 / PACKET  # R_AI, R_HAI
 GAIN = 1 / 256  # g
+LINE_MOST = 25  # larger chances of marks overflow in terms()
 LOW, HIGH, MOST = 12.5e3 / PACKET, 500e3 / PACKET, 0.01  # Kmin, Kmax, Pmax
 DELAY = 4.68e-6  # of feedback: the base round trip of one switch
 SENT = 8e9 / 4096  # packets of all senders
@@ -156,6 +157,8 @@ def main():
     parser.add_argument("--line", type=float, default=1)
     parser.add_argument("--chance", type=int, metavar="SEED")
     options = parser.parse_args()
+    if not 0 < options.line <= LINE_MOST:
+        parser.error(f"--line: more than 0, at most {LINE_MOST}")
     for senders in (2, 4, 8, 10, 16):
         print(f"{senders:3} senders  {queue_kb(senders, options.line, options.chance):6.1f} kB")
 

@@ -93,9 +93,9 @@ struct Config {
   bool ack_per_packet = false;               // Enb_ACK_Per_Pkt
   bool ack_on_ecn = true;                    // ACK_On_ECN
   // Messages that nobody waits for which may go without AR in a row; 0-63, 0: none. ACK_Gen_Trigger
-  // has the peer answer 16 short packets unasked; the smallest window memory holds 64. [PDS-064]
+  // has the peer answer 16 short packets unasked. [PDS-064]
   uint8_t quiet_packets = 15;
-  // Then an ACK Request asks for them: well before RTO_Init_Time would send them again. Below
+  // Then an ACK Request asks for them: well before a time-out would send them again. Below
   // peer_timeout: a peer that was not asked is not silent. Ours
   Duration quiet_time = Duration::milliseconds(1);
   AckForm ack_form = AckForm::by_need;  // ours [PDS 8.3]
@@ -124,8 +124,8 @@ struct Config {
 
   // --- loss ---
   Patience patience = Patience::time;                // [decision 4]
-  Duration rto_init = Duration::milliseconds(50);    // RTO_Init_Time: no round trip is known
-  Duration rto_min = Duration::milliseconds(5);      // when some are; ours, see shortest_rto()
+  Duration rto_init = Duration::milliseconds(50);    // RTO_Init_Time: first one of a connection
+  Duration rto_min = Duration::milliseconds(5);      // shortest one, see shortest_rto(); ours
   Duration rto_max = Duration::milliseconds(200);    // cap of the back-off
   Duration nack_retx = Duration::milliseconds(2);    // NACK_Retx_Time
   uint32_t rto_retx_max = 5;                         // Max_RTO_Retx_Cnt, patience retries; 0-15

@@ -68,8 +68,8 @@ struct Config {
   uint64_t unexpected_bytes = uint64_t{64} << 20;
   uint32_t unexpected_messages = 16384;  // such messages at most
   uint32_t rx_messages = 4096;           // multi-packet messages being received at once
-  // False: of payload that waits for a receive only lengths are kept, for simulations. It takes
-  // room as ever, but no memory, and receives get any octets.
+  // False, for simulations: payload that waits for a receive takes room, but its octets are not
+  // kept; the receive gets arbitrary ones.
   bool keeps_octets = true;
   uint32_t return_messages = 16384;      // read answers on their way back, one a packet
   // Packets of one flow's reads at once, or one read of any length: a peer that has no place for

@@ -40,14 +40,15 @@ class AddressBook {
     }
     return *name;
   }
-  // That name of the endpoint stands for that host.
+  // Whether `name` is that host. Until this end has looked it up, any entry with its address is.
   bool is(PeerId name, uint32_t host) const {
+    if (names_[host]) return name == *names_[host];
     return fep_->fep().peers()[name].address == address_of(host);
   }
 
  private:
   recording::Endpoint* fep_ = nullptr;
-  std::vector<std::optional<PeerId>> names_;  // by host; none: not needed yet
+  std::vector<std::optional<PeerId>> names_;  // by host; none: not looked up yet
 };
 
 }  // namespace uet::sim

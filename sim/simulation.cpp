@@ -29,26 +29,21 @@ constexpr Duration kLimit = Duration::seconds(600);
 constexpr Duration kLongLimit = Duration::seconds(3600);
 constexpr uint64_t kStepsMax = 100'000'000;
 
-// Tables for many times what one host has at once, and a post that finds them full is tried again:
-// tables that lie close together take less time and memory.
+// Tables that the plan says nothing of, for many times what one host has at once; a post that finds
+// them full is tried again. Tables that lie close together take less time and memory.
 void set_sizes(fep::Config& c, const Plan& plan) {
   constexpr uint32_t kFewest = 4096;
   const uint32_t room = std::max(kFewest, 8 * (plan.operations / plan.endpoints));
   const auto limit = [&](uint32_t& size) { size = std::min(size, room); };
   c.peers_max = std::max(kFewest, 2 * plan.endpoints);
-  limit(c.pds.max_pdcs);
   limit(c.pds.max_flows);
   limit(c.pds.tombstones);
-  limit(c.pds.gd_entries);
   limit(c.pds.return_messages);
   limit(c.pds.rudi_destinations);
-  limit(c.ses.return_messages);
-  limit(c.ses.unexpected_messages);
   limit(c.ses.long_iovs);
   limit(c.ses.memory_regions);
   limit(c.ses.receives);
   limit(c.ses.operations);
-  limit(c.ses.remotes);
   limit(c.ses.flows);
 }
 

@@ -167,8 +167,7 @@ void Door::start_target(Pdc& pdc, const Inbound& in, bool is_proven, Instant now
   bool pending = false;
   const Psn start = secure_psn_.secure_start(in, peer, pending);
   pdc.tx.start(start);
-  pdc.begin_at(start, res_.config);
-  pdc.rtt = RtoEstimator(res_.config.rto_init);
+  pdc.open_at(start, res_.config);
   pdc.life.change(pending ? PdcEvent::start_needed : PdcEvent::opened);
   pdc.mode = in.mode;
   pdc.last_active = now;

@@ -101,6 +101,12 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
     responses.start(first);
   }
 
+  // The PDC is new, and no round trip to its peer is known. [PDS-140]
+  void open_at(Psn first, const Config& config) {
+    begin_at(first, config);
+    rtt = RtoEstimator(config.rto_init);
+  }
+
   PdcState state() const { return life.state(); }
   bool is_initiator() const { return life.is_initiator(); }
   bool may_take_message() const { return is_initiator() && life.is_open() && !life.close_asked(); }

@@ -277,7 +277,7 @@ void Inbox::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
   nack_gap(pdc, in.trigger, now);
 }
 
-// Once per gap and RTO_Init_Time: the gap may be one that the client refuses for long. [PDS-077]
+// Once per gap and shortest time-out: its packet may be one that the client refuses. [PDS-077]
 void Inbox::nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now) {
   if (!pdc.order.take_nack(res_.config.shortest_rto(), now)) return;
   replies_.nack(pdc, NackCode::rod_ooo, trigger, pdc.order.next().value(), now);

@@ -72,8 +72,7 @@ Pdc* Flows::open_initiator(Flow& flow, Instant now) {
   pdc->sdi = flow.key.sdi;
   const Psn start = secure_psn_.initial_start(*pdc, table_);
   pdc->tx.start(start);
-  pdc->begin_at(start, res_.config);
-  pdc->rtt = RtoEstimator(res_.config.rto_init);
+  pdc->open_at(start, res_.config);
   pdc->last_active = now;
   res_.peers.add_ref(pdc->peer);
   flow.pdcs.push_back(*pdc);

@@ -3,6 +3,7 @@
 #include "pds/tx/tx_slot.h"
 
 #include "pds/test/bench.h"
+#include "pds/test/rudi_bench.h"
 
 namespace uet::pds::test {
 namespace {
@@ -114,6 +115,35 @@ TEST(FirstTimeOutTest, IsLongerThanTheOthers) {
   EXPECT_EQ(bench.count(Count::retx_rto), 0u);
   bench.elapse(2_ms);
   EXPECT_EQ(bench.count(Count::retx_rto), 2u);
+}
+
+// [PDS-140] So it is for return data.
+TEST(FirstTimeOutTest, IsLongerForReturnDataToo) {
+  Config config;
+  config.rto_init = 40_ms;
+  Bench b(config);
+  b.rx(b.request(kFirst.value()));
+  for (const auto& out : b.tx()) b.own = out.as<wire::Ack>().spdcid;
+  b.prove();
+  b.client.messages[500] = {.bytes = 10, .next_hdr = wire::NextHeader::response_data};
+  ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
+  EXPECT_EQ(b.tx().size(), 1u);
+  b.elapse(39_ms);
+  EXPECT_EQ(b.count(Count::retx_rto), 0u);
+  b.elapse(2_ms);
+  EXPECT_EQ(b.count(Count::retx_rto), 1u);
+}
+
+// [PDS-140, PDS-204] And for RUDI.
+TEST(FirstTimeOutTest, IsLongerForRudiToo) {
+  Config config;
+  config.rto_init = 40_ms;
+  RudiBench b(config);
+  EXPECT_EQ(b.send(1, 1).size(), 1u);
+  b.elapse(39_ms);
+  EXPECT_EQ(b.count(Count::rudi_retx_rto), 0u);
+  b.elapse(2_ms);
+  EXPECT_EQ(b.count(Count::rudi_retx_rto), 1u);
 }
 
 // Each packet leaves the window once.

@@ -19,8 +19,8 @@ TEST(FlowTest, WhatIsGivenBackMakesRoom) {
   const auto want = [&] { return b.pds->flow(*other, TrafficClass(0), Mode::rud, JobId(1)); };
   EXPECT_FALSE(want().ok());
   b.pds->release(b.flow);
-  EXPECT_EQ(b.lines(), (Lines{"CP CLOSE_CMD psn " + std::to_string(b.start.value() + 1) +
-                              " ar payload 0"}));
+  EXPECT_EQ(b.lines(),
+            (Lines{"CP CLOSE_CMD psn " + std::to_string(b.start.value() + 1) + " ar payload 0"}));
   EXPECT_FALSE(want().ok()) << "its PDC is still there";
   b.rx_header(b.ack(b.start + 1));
   EXPECT_EQ(b.pds->open_pdcs(), 0u);

@@ -22,7 +22,7 @@ TEST(InitiatorTable, I1MessageOpensThePdc) {
   EXPECT_EQ(b.picture(out[0]), "REQ psn +0 syn ar clear -1");
   EXPECT_EQ(first.psn_offset, 0);
   EXPECT_EQ(b.state(), "SYN");
-  b.elapse(Config{}.rto_init + 2_us);
+  b.elapse(Config{}.shortest_rto() + 2_us);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +0 syn retx ar clear -1"}));
   EXPECT_EQ(b.state(), "SYN");
 }

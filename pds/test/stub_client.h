@@ -21,7 +21,7 @@ namespace uet::pds::test {
 inline constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
 // The first time-out of a PDC is no longer than the others, if a test chooses none.
-// EarlyTimeoutTest has the first one of the defaults.
+// FirstTimeOutTest has a longer one.
 inline Config with_equal_timeouts(Config config) {
   if (config.rto_init == Config{}.rto_init) config.rto_init = config.rto_min;
   return config;

@@ -446,7 +446,7 @@ TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
   EXPECT_EQ(b.count(Count::rod_buffered), 1u);
 }
 
-// [T-59, PDS-077] A gap is named once per RTO_Init_Time, however many find no room above it:
+// [T-59, PDS-077] A gap is named once in the shortest time-out, however many find no room above it:
 // each ROD_OOO starts them all again, and the gap may be one that the client refuses for long.
 TEST_F(TargetCloseTest, FullReorderBufferDoesNotCallForResendsWithoutPause) {
   config_.reorder_packets = 1;
@@ -461,7 +461,7 @@ TEST_F(TargetCloseTest, FullReorderBufferDoesNotCallForResendsWithoutPause) {
   EXPECT_EQ(b.count(Count::nack_tx_rod_ooo), 1u);
   for (uint32_t psn = 1004; psn < 1030; ++psn) arrive(psn);
   EXPECT_EQ(b.lines(), Lines{});
-  b.elapse(config_.rto_init);
+  b.elapse(config_.shortest_rto());
   arrive(1004);
   EXPECT_EQ(b.count(Count::nack_tx_rod_ooo), 2u);
   EXPECT_EQ(b.count(Count::rod_no_room), 28u);

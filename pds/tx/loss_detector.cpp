@@ -18,12 +18,12 @@ void RtoEstimator::on_rtt(Duration rtt) {
   srtt_ns_ = static_cast<uint32_t>((int64_t{srtt_ns_} * 7 + sample) / 8);
 }
 
-Duration RtoEstimator::rto(Duration init, Duration max, uint32_t resends) const {
+Duration RtoEstimator::rto(Duration min, Duration max, uint32_t resends) const {
   // Behind a full queue round trips are long and alike, until somebody else sends a burst; then the
   // deviation foretells little. [PDS-140]
   const int64_t adaptive =
       int64_t{srtt_ns_} + std::max(4 * int64_t{rttvar_ns_}, 3 * int64_t{srtt_ns_});
-  int64_t ns = std::max(init.ns(), adaptive);
+  int64_t ns = std::max(min.ns(), adaptive);
   for (uint32_t i = 0; i < resends && ns < max.ns(); ++i) ns *= 2;
   return Duration::nanoseconds(std::min(ns, max.ns()));
 }

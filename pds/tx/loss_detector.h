@@ -22,8 +22,8 @@ class RtoEstimator {
       : rttvar_ns_(static_cast<uint32_t>(std::min<int64_t>(unknown.ns() / 4, UINT32_MAX))) {}
 
   void on_rtt(Duration rtt);
-  // The time-out of a packet after `resends` time-outs, between `init` and `max`.
-  Duration rto(Duration init, Duration max, uint32_t resends) const;
+  // The time-out of a packet after `resends` time-outs, between `min` and `max`.
+  Duration rto(Duration min, Duration max, uint32_t resends) const;
   Duration smoothed() const { return Duration::nanoseconds(int64_t{srtt_ns_}); }
 
  private:

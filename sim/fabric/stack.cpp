@@ -256,6 +256,7 @@ fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts
   // Longer than any queue on the way: two classes, three of them full. [CMS-190]
   const auto drain = static_cast<int64_t>(uint64_t{switches.low_bytes} * 6 * 8'000 / facts.mbps);
   c.pds.rto_init = Duration::nanoseconds(15'000 + drain);
+  c.pds.rto_min = c.pds.rto_init;
   c.pds.rto_max = c.pds.rto_init * 64;
   c.pds.tail_loss = c.pds.rto_init;
   c.pds.nack_retx = c.pds.rto_init;

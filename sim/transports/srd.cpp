@@ -11,7 +11,7 @@ Srd::Srd(const SrdConstants& constants, const Network& network)
       base_rtt_(static_cast<double>(network.base_rtt)),
       packet_((network.payload_bytes + network.header_bytes) * 8.0),
       least_(packet_ / base_rtt_ * 1e6 / 64),
-      rate_(std::min(constants.first_packets * packet_ / base_rtt_ * 1e6, link_)) {}
+      rate_(std::clamp(constants.first_packets * packet_ / base_rtt_ * 1e6, least_, link_)) {}
 
 double Srd::window_packets() const {
   return std::max(constants_.inflight * rate_ * base_rtt_ / (packet_ * 1e6), 1.0);

@@ -89,12 +89,13 @@ inline constexpr Setting kProtocolRows[] = {
      "128 KiB. All peers must have the same"},
     // Loss
     {"RTO_INIT_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_init), "PDS-140",
-     "First retransmission time-out, while no round trip to the peer is known"},
+     "First retransmission time-out of a connection. It falls, within about ten measured round "
+     "trips, to what they need"},
     {"RTO_MIN_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_min), "PDS-140",
      "Shortest retransmission time-out when round trips are known; more than RTO_INIT_TIME counts "
      "as that. Raise both where hosts sleep for longer"},
     {"RTO_MAX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_max), "PDS-140",
-     "Upper bound of the retransmission back-off"},
+     "Upper bound of the retransmission back-off; less than RTO_INIT_TIME counts as that"},
     {"NACK_RETX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.nack_retx), "PDS-118",
      "Wait before a packet that was refused for lack of resources is sent again"},
     {"MAX_RTO_RETX_CNT", Kind::count, "", 0, 15, UET_STACK(pds.rto_retx_max), "PDS-148",
