@@ -66,7 +66,7 @@ struct CreditConfig {
   uint32_t rate_permille = 990;         // of the link rate; 1-1000 [CMS-131]
   uint32_t window_max_permille = 1500;  // of the BDP: credit that a source holds [CMS-125]
   uint32_t first_permille = 1000;       // of the BDP: sent before the first grant [CMS-121]
-  Duration timeout = Duration::zero();  // zero: the larger of rto_init/4 and 4 base RTTs [CMS-129]
+  Duration timeout = Duration::zero();  // zero: the larger of 250 us and 4 base RTTs [CMS-129]
   bool idle_credit = false;             // idle sources get credit while nobody waits [CMS-136]
   bool core_rate = false;               // the pace follows congestion of the core [CMS-141]
   uint32_t oversubscription = 1;        // of the core, for core_rate; 1-64

@@ -14,7 +14,7 @@ namespace uet::cms {
 // Without credit.timeout in the configuration: a quarter of the first RTO, or 4 base RTTs if that
 // is longer. [CMS-129]
 inline Duration credit_timeout(const Config& c) {
-  constexpr Duration kQuarterOfRto = Duration::microseconds(250);  // RTO_init 1 ms [PDS-140]
+  constexpr Duration kQuarterOfRto = Duration::microseconds(250);  // of 1 ms, RTO_Init of `spec`
   if (c.credit.timeout > Duration::zero()) return c.credit.timeout;
   return std::max(kQuarterOfRto, c.base_rtt * 4);
 }
