@@ -8,8 +8,8 @@ namespace uet::prov {
 int refuse_call_back() noexcept {
   UET_WARN(CORE,
            "an operation of the owner (FI_PEER: get_*, queue_*, free_entry, write*, inc*) called "
-           "uet, which waits for it: let it note what is to be done, and do that after the call "
-           "of uet that it is part of\n");
+           "uet, which waits for it: do this after the call of uet that is under way has "
+           "returned\n");
   return -FI_EBUSY;
 }
 

@@ -1,6 +1,7 @@
 // Whether a call may go on, decided in this one place. After a fork the child has the parent's
 // descriptors, sequence numbers and locks, and none of its threads. [decision 14] Another provider
-// that is called from inside the engine (FI_PEER) finds the engine in use, by itself. [LF-159]
+// that is called from inside the engine (FI_PEER) and calls uet would wait for the lock that its
+// own thread holds. [LF-159]
 #pragma once
 
 #include <atomic>
@@ -34,7 +35,7 @@ class Home {
     const void* const thread = caller_.load(std::memory_order_relaxed);
     return thread != nullptr && thread == this_thread();
   }
-  // Either one: calls that post ask, others throw what says which.
+  // Either one. Calls that post ask this; others call require(), which throws.
   bool is_barred() const { return is_elsewhere() || is_called_back(); }
   void require() const {
     if (is_barred()) [[unlikely]] {

@@ -54,6 +54,16 @@ class CompletionRing {
     UET_ASSERT(reserved_ >= slots);
     reserved_ -= slots;
   }
+  // A place can be booked now, though all may be: beyond the capacity, if need be, which rises.
+  // False: there is no memory.
+  bool make_room() {
+    if (!reserve(1)) {
+      set_capacity(capacity_ > taken() ? capacity_ : taken() + 1);
+      if (!reserve(1)) return false;
+    }
+    release(1);
+    return true;
+  }
   // Unread and booked.
   uint32_t taken() const { return used_ + reserved_; }
 

@@ -45,11 +45,14 @@ class CompletionQueue {
   // Books `slots` entries; false: nothing was booked, the application has to read first.
   bool reserve(uint32_t slots) { return entries_.reserve(slots); }
   void release(uint32_t slots) { entries_.release(slots); }
+  // An entry can be booked, for a receive that an owner has started and cannot take back. False:
+  // there is no memory.
+  bool make_room() { return entries_.make_room(); }
   // Writes an entry into a booked slot.
   void push(const CompletionEntry& entry);
   void push_error(const CompletionEntry& entry, const CompletionError& error);
-  // An endpoint with receives of an owner closes: that owner gets completions and receives back,
-  // these even where there is no room for those. Inside a call_out() of the visit.
+  // An endpoint with receives of an owner closes: that owner gets its completions, and its receives
+  // back even if it has no room for the completions. Inside a call_out() of the visit.
   void end_receives(ProgressEngine::Entry& visit);
 
   // The operations behind struct fi_ops_cq. `src_addr` may be null.

@@ -9,6 +9,7 @@
 #include "prov/uet/endpoint/shared_receives.h"
 #include "prov/uet/endpoint/slices.h"
 #include "prov/uet/memory/mr.h"
+#include "prov/uet/peer/peer_api.h"
 
 namespace uet::prov {
 
@@ -133,6 +134,10 @@ void Receptions::on_release(void* object) {
   if (self.ep_.bound.rx_cq() != nullptr) self.ep_.bound.rx_cq()->release(1);
 }
 
+bool Receptions::make_room() {
+  return ep_.bound.rx_cq() == nullptr || ep_.bound.rx_cq()->make_room();
+}
+
 // Reported as its owner's entry says, which is given back with the report. [LF-159]
 void Receptions::owned_done(const ses::Completion& completion) {
   const auto& entry = *static_cast<fi_peer_rx_entry*>(completion.context.op);
@@ -157,8 +162,11 @@ void Receptions::done(const ses::Completion& completion) {
   const bool is_unwanted = ok && !reports && !(multi && released);
   // What was posted at the endpoint is discarded with it; a shared buffer is given back.
   const bool is_discarded = ep_.closing && (ep_.bound.shared() == nullptr || !released);
-  if ((is_discarded || is_unwanted) && !owned) {
+  // The receive of an owner goes back at once where owners may be called.
+  const bool is_kept = owned && !(is_unwanted && ep_.domain.home().is_called_back());
+  if ((is_discarded || is_unwanted) && !is_kept) {
     ep_.bound.rx_cq()->release(1);
+    if (owned) free_receive(*static_cast<fi_peer_rx_entry*>(completion.context.op));
     return;
   }
   CompletionEntry entry;

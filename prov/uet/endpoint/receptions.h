@@ -32,6 +32,8 @@ class Receptions {
   MinMultiReceive& min_multi_receive() { return min_multi_; }
   // Where the stack reports what arrived.
   ses::CompletionSink sink();
+  // See CompletionQueue::make_room(). Engine lock held.
+  bool make_room();
 
  private:
   // Who sent what has arrived.

@@ -44,11 +44,11 @@ class SharedReceives {
   // Enabled; engine lock held.
   void add(EndpointCore& endpoint) {
     endpoints_.push_back(&endpoint);
-    set_teller();
+    if (peer_) peer_->set_endpoints(endpoints_);
   }
   void remove(EndpointCore& endpoint) {
     std::erase(endpoints_, &endpoint);
-    set_teller();
+    if (peer_) peer_->set_endpoints(endpoints_);
   }
   // The other provider's receives, or null.
   PeerReceives* peer() { return peer_.get(); }
@@ -68,9 +68,6 @@ class SharedReceives {
  private:
   SharedReceives(Domain& domain, const struct fi_rx_attr& attr, void* context);
   Result<ses::ReceiveQueueId> open_queue(ProgressEngine::Entry& entry);
-  void set_teller() {
-    if (peer_) peer_->set_teller(endpoints_.empty() ? nullptr : endpoints_.front());
-  }
   ssize_t check_post(bool tagged) const;
   ssize_t post(ProgressEngine::Entry& entry, const MessageCall& call,
                const ses::ReceiveRequest& request);

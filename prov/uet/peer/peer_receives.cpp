@@ -207,15 +207,22 @@ int PeerReceives::start(fi_peer_rx_entry& entry) {
   ProgressEngine::Entry visit(domain_.first_engine());
   const auto kept = queued_.find(&entry);
   if (kept == queued_.end()) return -FI_ENOENT;
-  UET_ASSERT(teller_ != nullptr);  // entries of the last endpoint went back with it
-  const ses::CompletionSink sink = teller_->rx().sink();
-  if (!sink.reserve(sink.owner)) return -FI_EAGAIN;
-  sink.release(sink.owner);  // there is room for whatever is reported below
   const uint32_t claim = kept->second;
+  // Owners do not try again what they have started.
+  if (!endpoint_of(visit.ses().claims().look(id_, claim)).rx().make_room()) return -FI_ENOMEM;
   queued_.erase(kept);
   receive(visit, entry, claim);
   visit.post(FlushPolicy::Receive{false});
   return 0;
+}
+
+// Where the receive of that message is reported; of one that was lost at the first endpoint.
+EndpointCore& PeerReceives::endpoint_of(const ses::Peeked& kept) const {
+  UET_ASSERT(!endpoints_.empty());  // entries of the last endpoint went back with it
+  for (EndpointCore* const endpoint : endpoints_) {
+    if (kept.found && endpoint->id() == kept.endpoint) return *endpoint;
+  }
+  return *endpoints_.front();
 }
 
 void PeerReceives::receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry, uint32_t claim) {
@@ -230,7 +237,7 @@ void PeerReceives::receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry
   if (taken.ok()) return;
   // The message was lost; or there is no usable memory of the owner, or none for another receive.
   visit.ses().claims().refuse(id_, claim, visit.now());
-  report_lost(entry, taken.error());
+  report_lost(endpoint_of(seen), entry, taken.error());
 }
 
 int PeerReceives::discard(fi_peer_rx_entry& entry) {
@@ -246,7 +253,7 @@ int PeerReceives::discard(fi_peer_rx_entry& entry) {
 void PeerReceives::give_back(ProgressEngine::Entry& visit, ses::EndpointId closing) {
   for (auto kept = queued_.begin(); kept != queued_.end();) {
     const ses::Peeked seen = visit.ses().claims().look(id_, kept->second);
-    if (teller_ != nullptr && !(seen.found && seen.endpoint == closing)) {
+    if (!endpoints_.empty() && !(seen.found && seen.endpoint == closing)) {
       ++kept;
       continue;
     }
@@ -257,7 +264,7 @@ void PeerReceives::give_back(ProgressEngine::Entry& visit, ses::EndpointId closi
 }
 
 // The message of the entry was lost with its sender, or cannot be received for lack of memory.
-void PeerReceives::report_lost(fi_peer_rx_entry& entry, Errc why) {
+void PeerReceives::report_lost(EndpointCore& to, fi_peer_rx_entry& entry, Errc why) {
   ses::Completion lost;
   lost.kind = (entry.flags & FI_TAGGED) != 0 ? ses::OpKind::tagged_recv : ses::OpKind::recv;
   lost.context = {&entry, kOwned};
@@ -269,7 +276,7 @@ void PeerReceives::report_lost(fi_peer_rx_entry& entry, Errc why) {
     lost.status = ses::Completion::Status::fault;
     lost.local_error = why == Errc::invalid ? EINVAL : ENOMEM;
   }
-  const ses::CompletionSink sink = teller_->rx().sink();
+  const ses::CompletionSink sink = to.rx().sink();
   const bool has_room = sink.reserve(sink.owner);
   UET_ASSERT(has_room);
   sink.complete(sink.owner, lost);

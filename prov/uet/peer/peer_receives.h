@@ -12,6 +12,7 @@
 
 #include <cstdint>
 #include <memory>
+#include <span>
 #include <unordered_map>
 
 namespace uet::prov {
@@ -31,22 +32,22 @@ class PeerReceives {
   const ses::ReceiveOwner& owner() const { return owner_; }
 
   // Engine lock held. The stack's queue; the address vector that names senders, or null; the
-  // endpoint that reports lost messages, or null.
+  // enabled endpoints that share the queue, of which the first one reports lost messages.
   void set_queue(ses::ReceiveQueueId id) { id_ = id; }
   void set_addresses(AddressVector* av) { av_ = av; }
-  void set_teller(EndpointCore* endpoint) { teller_ = endpoint; }
+  void set_endpoints(std::span<EndpointCore* const> endpoints) { endpoints_ = endpoints; }
 
   // Addresses were inserted: senders that had no name may have one. No lock held.
   void on_inserted();
-  // An endpoint closes, and is no teller any more: entries of messages that are kept for it go back
-  // to the owner, with the last endpoint all. Inside a call_out() of the visit.
+  // An endpoint has left the queue: entries of messages that were kept for it go back to the owner,
+  // and all entries after the last endpoint. Inside a call_out() of the visit.
   void give_back(ProgressEngine::Entry& visit, ses::EndpointId closing);
   // Operations of the owner find nothing from here on, and none is under way. No lock held.
   void retire();
 
   // The operations behind struct fi_ops_srx_peer. 0 or -FI_E*: -FI_ENOENT, no message is kept for
-  // the entry, which went back if there was one; -FI_EAGAIN, there is no room for its completion.
-  // Then nothing was changed, and the entry is the owner's.
+  // the entry, which went back if there was one; -FI_ENOMEM, there is no memory for its completion.
+  // Then nothing was changed.
   int start(fi_peer_rx_entry& entry);
   int discard(fi_peer_rx_entry& entry);
   // The sender of its message, FI_ADDR_UNSPEC where it has no name.
@@ -62,7 +63,8 @@ class PeerReceives {
   bool keep(uint32_t claim, const uint64_t* header_data);
   bool describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out);
   void receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry, uint32_t claim);
-  void report_lost(fi_peer_rx_entry& entry, Errc why);
+  EndpointCore& endpoint_of(const ses::Peeked& kept) const;
+  static void report_lost(EndpointCore& to, fi_peer_rx_entry& entry, Errc why);
   void free(fi_peer_rx_entry& entry) { srx_.owner_ops->free_entry(&entry); }
 
   Domain& domain_;
@@ -70,9 +72,10 @@ class PeerReceives {
   uintptr_t number_;  // of this object among all of the process
   ses::ReceiveQueueId id_;
   AddressVector* av_ = nullptr;
-  EndpointCore* teller_ = nullptr;
+  std::span<EndpointCore* const> endpoints_;
   ses::ReceiveOwner owner_;
-  // Entries that are queued at the owner, and the claims of their messages. Empty without a teller.
+  // Entries that are queued at the owner, and the claims of their messages. Empty without
+  // endpoints.
   std::unordered_map<fi_peer_rx_entry*, uint32_t> queued_;
   // For the message that was asked about last.
   Slices slices_;

@@ -11,6 +11,7 @@
 #include "prov/uet/progress/engine_seat.h"
 #include "prov/uet/progress/flush_policy.h"
 #include "prov/uet/progress/helper_thread.h"
+#include "prov/uet/progress/turn.h"
 
 #include "fep/engine.h"
 
@@ -84,10 +85,8 @@ class ProgressEngine {
     // Like poll(), but receives packets even where calls that post do not (FI_PEER): for calls that
     // look for completions, and for set-up calls.
     bool round() {
-      owner_.is_turn_ = true;
-      const bool moved = poll();
-      owner_.is_turn_ = false;
-      return moved;
+      const Raised turn(owner_.is_turn_);
+      return poll();
     }
     // A look for completions. `ready` says, with the lock held, whether there is what the call
     // looks for; where there is not, the engine receives first. Returns what `ready` said last.
@@ -112,11 +111,11 @@ class ProgressEngine {
     void turn(Deliver deliver, Ready ready) {
       call_out([&] {
         deliver();
-        owner_.is_turn_ = true;
-        ses().begin_turn(now_);
-        poll(ready);
-        ses().end_turn();
-        owner_.is_turn_ = false;
+        {
+          const Raised turn(owner_.is_turn_);
+          const AskingTurn asking(ses(), now_);
+          poll(ready);
+        }
         deliver();
       });
     }

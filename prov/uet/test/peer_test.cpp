@@ -369,6 +369,25 @@ TEST_F(PeerCounterTest, TheOwnerHasCountedAllWhenTheCounterCloses) {
   b.close_queues();
   EXPECT_EQ(owner.seen.counted, 1u);
 }
+
+class PeerQuietCounterTest : public PeerTest {
+ protected:
+  PeerQuietCounterTest() : PeerTest(FI_SELECTIVE_COMPLETION, true) {}
+};
+
+// [LF-159] Receives that report nothing go back in the turn of a counter, too: they take no place
+// in the completion queue, which nobody reads.
+TEST_F(PeerQuietCounterTest, QuietReceivesGoBackWithoutTheQueue) {
+  owner.tpost(10, 1);
+  tsend(10, 1);
+  const auto end = std::chrono::steady_clock::now() + kPatience;
+  while (owner.open_entries() != 0 && std::chrono::steady_clock::now() < end) {
+    owner.in_turn = true;
+    EXPECT_EQ(fi_cntr_read(b.cntr), 0u);
+    owner.in_turn = false;
+  }
+  EXPECT_EQ(owner.open_entries(), 0u);
+}
 #endif
 
 class PeerSelectiveTest : public PeerTest {
