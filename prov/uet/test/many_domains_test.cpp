@@ -8,6 +8,7 @@
 
 #include <filesystem>
 #include <string>
+#include <thread>
 
 namespace uet::prov::test {
 namespace {
@@ -21,6 +22,16 @@ size_t open_descriptors() {
     ++count;
   }
   return count;
+}
+
+// A tool of another test may be connected for a moment.
+size_t fewest_descriptors() {
+  size_t fewest = open_descriptors();
+  for (int i = 0; i < 20; ++i) {
+    std::this_thread::sleep_for(std::chrono::milliseconds(5));
+    fewest = std::min(fewest, open_descriptors());
+  }
+  return fewest;
 }
 
 // A domain alone, without what a message needs.
@@ -124,9 +135,9 @@ TEST(ManyDomainsTest, ADomainHasFifteenDescriptorsAtMostAndTwoForEachPeerOnThisH
   NodeOptions options;
   options.address = "127.31.7.11";
   Node first(options);  // whatever libfabric opens once is open
-  const size_t before = open_descriptors();
+  const size_t before = fewest_descriptors();
   Node second(options);
-  EXPECT_LE(open_descriptors() - before, 8u) << "idle";
+  EXPECT_LE(fewest_descriptors() - before, 8u) << "idle";
   const fi_addr_t there = first.insert(second.name());
   const fi_addr_t back = second.insert(first.name());
   std::vector<uint8_t> from(4 << 20);
@@ -143,7 +154,7 @@ TEST(ManyDomainsTest, ADomainHasFifteenDescriptorsAtMostAndTwoForEachPeerOnThisH
     while (!read_one(a.tx_cq, done) && Clock::now() < end) fi_cq_read(b.rx_cq, nullptr, 0);
   }
   // Of two domains of one process that are each other's peers.
-  EXPECT_LE(open_descriptors() - before, 15u + 11u) << "two domains after a stream each way";
+  EXPECT_LE(fewest_descriptors() - before, 15u + 11u) << "two domains after a stream each way";
 }
 
 }  // namespace
