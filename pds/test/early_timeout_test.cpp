@@ -105,45 +105,43 @@ TEST_F(EarlyTimeoutTest, WhatIsTakenBackTimesOutAgain) {
             1);
 }
 
+class FirstTimeOutTest : public ::testing::Test {
+ protected:
+  FirstTimeOutTest() { config_.rto_init = 40_ms; }
+  // `packets` were sent now; they time out after 40 ms, which `cause` counts, and not before.
+  static void expect_time_out(Bench& b, uint64_t packets, Count cause = Count::retx_rto) {
+    b.elapse(39_ms);
+    EXPECT_EQ(b.count(cause), 0u);
+    b.elapse(2_ms);
+    EXPECT_EQ(b.count(cause), packets);
+  }
+  Config config_;
+};
+
 // [PDS-140] While no round trip is known, packets may wait in a queue of a slow port.
-TEST(FirstTimeOutTest, IsLongerThanTheOthers) {
-  Config config;
-  config.rto_init = 40_ms;
-  Bench bench(config);
-  bench.open_initiator(2);
-  bench.elapse(39_ms);
-  EXPECT_EQ(bench.count(Count::retx_rto), 0u);
-  bench.elapse(2_ms);
-  EXPECT_EQ(bench.count(Count::retx_rto), 2u);
+TEST_F(FirstTimeOutTest, IsLongerThanTheOthers) {
+  Bench b(config_);
+  b.open_initiator(2);
+  expect_time_out(b, 2);
 }
 
-// [PDS-140] So it is for return data.
-TEST(FirstTimeOutTest, IsLongerForReturnDataToo) {
-  Config config;
-  config.rto_init = 40_ms;
-  Bench b(config);
+// [PDS-140] It is as long for return data.
+TEST_F(FirstTimeOutTest, IsLongerForReturnDataToo) {
+  Bench b(config_);
   b.rx(b.request(kFirst.value()));
   for (const auto& out : b.tx()) b.own = out.as<wire::Ack>().spdcid;
   b.prove();
   b.client.messages[500] = {.bytes = 10, .next_hdr = wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(500)));
   EXPECT_EQ(b.tx().size(), 1u);
-  b.elapse(39_ms);
-  EXPECT_EQ(b.count(Count::retx_rto), 0u);
-  b.elapse(2_ms);
-  EXPECT_EQ(b.count(Count::retx_rto), 1u);
+  expect_time_out(b, 1);
 }
 
-// [PDS-140, PDS-204] And for RUDI.
-TEST(FirstTimeOutTest, IsLongerForRudiToo) {
-  Config config;
-  config.rto_init = 40_ms;
-  RudiBench b(config);
+// [PDS-140, PDS-204] It is as long for RUDI.
+TEST_F(FirstTimeOutTest, IsLongerForRudiToo) {
+  RudiBench b(config_);
   EXPECT_EQ(b.send(1, 1).size(), 1u);
-  b.elapse(39_ms);
-  EXPECT_EQ(b.count(Count::rudi_retx_rto), 0u);
-  b.elapse(2_ms);
-  EXPECT_EQ(b.count(Count::rudi_retx_rto), 1u);
+  expect_time_out(b, 1, Count::rudi_retx_rto);
 }
 
 // Each packet leaves the window once.

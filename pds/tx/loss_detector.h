@@ -16,8 +16,7 @@ namespace uet::pds {
 // Smoothed round trip of one PDC and the time-out that follows from it. [PDS-140, PDS-141]
 class RtoEstimator {
  public:
-  // unknown: the time-out before the first sample. Each sample brings it nearer to what samples
-  // say.
+  // unknown: the time-out before the first sample. About ten samples replace it.
   explicit RtoEstimator(Duration unknown = Duration::zero())
       : rttvar_ns_(static_cast<uint32_t>(std::min<int64_t>(unknown.ns() / 4, UINT32_MAX))) {}
 
