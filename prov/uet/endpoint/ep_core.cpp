@@ -125,13 +125,10 @@ void EndpointCore::shut_down() {
   state_.closing = true;
   SharedReceives* const shared = state_.bound.shared();
   if (shared != nullptr) shared->remove(*this);
-  if (shared != nullptr && shared->peer() != nullptr) {
-    entry.call_out([&] { shared->peer()->give_back(entry, state_.id); });
-  }
+  PeerReceives* const peer = shared == nullptr ? nullptr : shared->peer();
+  if (peer != nullptr) entry.call_out([&] { peer->give_back(entry, state_.id); });
   entry.ses().close_endpoint(state_.id, entry.now());
-  if (shared != nullptr && shared->peer() != nullptr) {
-    entry.call_out([&] { state_.bound.rx_cq()->end_receives(entry); });
-  }
+  if (peer != nullptr) entry.call_out([&] { state_.bound.rx_cq()->end_receives(entry); });
   entry.post(FlushPolicy::Nothing());
   state_.enabled = false;
 }

@@ -26,8 +26,8 @@ inline int ask_owner(fid_peer_srx& srx, bool tagged, fi_addr_t from, uint64_t ta
 #endif
 }
 
-// A receive of an owner that has a message knows whose it is, until it is given back: owners need
-// not set `srx`.
+// Stores the receive context of an entry in the entry while uet uses it, because owners need not
+// set `srx`. free_receive() gives the entry back to that context.
 inline void note_owner(fi_peer_rx_entry& entry, fid_peer_srx& srx) { entry.peer_context = &srx; }
 inline void free_receive(fi_peer_rx_entry& entry) {
   static_cast<fid_peer_srx*>(entry.peer_context)->owner_ops->free_entry(&entry);

@@ -1,8 +1,8 @@
 // Between the stack's questions and the owner's operations; see peer_receives.h.
 //
-// The owner's entry of a kept message carries the number of this object (peer_context), by which
-// the owner's operations find it. After it retired they find none; while they use it, it does not
-// retire.
+// The owner's entry of a kept message has the number of a PeerReceives in peer_context: start_* and
+// discard_* look the object up by it. retire() removes the number, and waits for operations that
+// have found the object.
 #include "prov/uet/peer/peer_receives.h"
 
 #include "prov/uet/address/av.h"

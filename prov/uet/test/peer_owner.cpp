@@ -192,7 +192,7 @@ int PeerOwner::queue(fi_peer_rx_entry* entry) {
   return 0;
 }
 
-// Once. Its memory stays: another thread may be about to name it.
+// Each entry is given back once. Its memory stays: another thread may still pass it to uet.
 void PeerOwner::free(fi_peer_rx_entry* entry) {
   auto* const mine = static_cast<Entry*>(entry->owner_context);
   const auto found =

@@ -45,9 +45,10 @@ class PeerOwner {
   std::vector<uint8_t>& post_pieces(size_t bytes, size_t pieces);
   // Throws the oldest queued message away, as FI_DISCARD does.
   int discard_oldest() { return discard(take_oldest()); }
-  // The steps of that, and handing out a receive although nobody asked; their answers. An entry can
-  // be used until the end of the test, whoever has it.
+  // Removes the oldest queued message and returns its entry. The test may pass the entry to
+  // discard() or start() at any time, also after free_entry: its memory lives as long as this.
   fi_peer_rx_entry* take_oldest();
+  // These call uet's operations, discard_* and start_*, and return what those return.
   int discard(fi_peer_rx_entry* entry);
   int start(fi_peer_rx_entry* entry, std::vector<uint8_t>& room);
   // What these do before and after they call uet.
