@@ -21,14 +21,20 @@ class YieldHabit {
     last_.store(now, std::memory_order_relaxed);
     vain_looks_ = at_once ? std::min(vain_looks_ + 1, kVainLooks) : 1;
     if (vain_looks_ == 1) first_ = now;
-    return vain_looks_ == kVainLooks && now - first_ >= patience &&
+    return vain_looks_ == kVainLooks &&
+           now - first_ >= std::max(patience, learned_.load(std::memory_order_relaxed)) &&
            now >= again_at_.load(std::memory_order_relaxed);
   }
   void on_something() { vain_looks_ = 0; }
   // How long the yield took. Needs no lock.
   void on_yielded(Instant begin, Instant end) {
-    const bool others_ran = end - begin >= kOthersRan;
-    again_at_.store(others_ran ? end : end + kPause, std::memory_order_relaxed);
+    const Duration took = end - begin;
+    Duration pause = kPause;
+    if (took >= kOthersRan) {
+      pause = took >= kLong ? kPatience : Duration::zero();
+      learned_.store(pause, std::memory_order_relaxed);
+    }
+    again_at_.store(end + pause, std::memory_order_relaxed);
     last_.store(end, std::memory_order_relaxed);
   }
 
@@ -40,6 +46,12 @@ class YieldHabit {
   // before and after costs as much as the yield itself.
   static constexpr Duration kOthersRan = Duration::microseconds(3);
   static constexpr Duration kPause = Duration::microseconds(50);
+  // A peer that waits, too, gives the processor back in less time than this; a program that
+  // computes keeps it until the next clock interrupt or the one after (1 to 4 ms each). An answer
+  // takes less than kPatience: a round trip with 1 MiB takes 250 us. Waiting so long costs others a
+  // tenth of the processor at most.
+  static constexpr Duration kLong = Duration::milliseconds(1);
+  static constexpr Duration kPatience = Duration::microseconds(300);
   // A look takes up to 3 us. In less time than this no other thread has made progress.
   static constexpr Duration kApart = Duration::microseconds(8);
 
@@ -47,6 +59,7 @@ class YieldHabit {
   uint32_t vain_looks_ = 0;  // one right after the other; at most kVainLooks
   std::atomic<Instant> last_{Instant::zero()};
   std::atomic<Instant> again_at_{Instant::zero()};
+  std::atomic<Duration> learned_{Duration::zero()};  // zero or kPatience, by the last yield
 };
 
 }  // namespace uet::prov

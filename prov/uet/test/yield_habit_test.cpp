@@ -53,6 +53,31 @@ TEST_F(YieldHabitTest, WhereOthersRanEachLookYields) {
   }
 }
 
+// A program that computes takes the processor for milliseconds, an answer comes sooner.
+TEST_F(YieldHabitTest, AfterALongYieldItWaits300us) {
+  looks_before_yield(100);
+  yield(4_ms);
+  EXPECT_EQ(looks_before_yield(5000), 3000);
+}
+
+TEST_F(YieldHabitTest, AfterALongYieldEachWaitForACompletionHas300us) {
+  looks_before_yield(100);
+  yield(4_ms);
+  for (int completions = 0; completions < 5; ++completions) {
+    EXPECT_EQ(looks_before_yield(2900), 2901);
+    habit_.on_something();
+  }
+  EXPECT_EQ(looks_before_yield(5000), 3001);
+}
+
+TEST_F(YieldHabitTest, AShortYieldEndsThePatience) {
+  looks_before_yield(100);
+  yield(4_ms);
+  looks_before_yield(5000);
+  yield(20_us);
+  EXPECT_EQ(looks_before_yield(10), 1);
+}
+
 TEST_F(YieldHabitTest, WhereNobodyRanItYieldsAgainAfter50us) {
   looks_before_yield(100);
   yield(1_us);
