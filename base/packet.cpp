@@ -28,7 +28,7 @@ void TxBatch::compact() {
 }
 
 void TxBatch::lead_with_payload() {
-  constexpr uint32_t kShort = 8;
+  constexpr uint32_t kShort = 16;  // a message of 64 KiB and its ACKs have fewer packets
   if (size_ > kShort) return;
   const auto first = std::find_if(packets_.begin(), packets_.begin() + size_,
                                   [](const TxPacket& p) { return p.payload_bytes != 0; });

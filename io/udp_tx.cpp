@@ -89,8 +89,7 @@ void UdpTx::send(std::span<TxPacket> packets) {
     used_ = 0;
     const uint32_t taken = take_chunk(packets);
     // For one socket a call of its own is as good.
-    const bool has_many = (used_ & (used_ - 1)) != 0;
-    if (has_many && ring_ != nullptr && ring_->is_mine()) {
+    if (has_many_sockets() && ring_ != nullptr && ring_->is_mine()) {
       flush_by_ring(packets);
       used_ = 0;
     }
@@ -103,11 +102,16 @@ void UdpTx::send(std::span<TxPacket> packets) {
   }
 }
 
-// Sorts as many packets as the tables hold into runs; returns how many were looked at.
+// Sorts as many packets as the tables hold into runs; returns how many were looked at. A chunk of
+// several sockets ends where packets without payload follow those with payload, because the first
+// socket would send its share of them before the payload of the next socket.
 uint32_t UdpTx::take_chunk(std::span<TxPacket> packets) {
   uint32_t vectors = 0;
   uint32_t at = 0;
   for (; at < packets.size() && at < kRuns; ++at) {
+    const bool is_end_of_payload =
+        at > 0 && packets[at].payload_bytes == 0 && packets[at - 1].payload_bytes != 0;
+    if (is_end_of_payload && has_many_sockets()) break;
     const uint32_t needed = admit(packets[at]);
     if (needed == 0) continue;
     if (vectors + needed > kVectors) break;

@@ -124,6 +124,7 @@ class UdpTx {
     std::array<iovec, kVectors> vectors_{};
   };
 
+  bool has_many_sockets() const { return (used_ & (used_ - 1)) != 0; }  // in this chunk
   uint32_t take_chunk(std::span<TxPacket> packets);
   uint32_t admit(TxPacket& packet);
   // What follows from a refusal.

@@ -94,6 +94,20 @@ TEST_F(TxBatchTest, PayloadLeavesBeforeAcknowledgements) {
   EXPECT_EQ(picture(), "a|@1 b|@2 e|xx@5 f|y@6 ");
 }
 
+TEST_F(TxBatchTest, PayloadLeadsInShortBatchesOnly) {
+  std::string x = "x";
+  add("a", {}, 0);
+  while (batch_->size() < 16) add("m", {&x}, 1);
+  batch_->lead_with_payload();
+  EXPECT_EQ(batch_->packets().front().payload_bytes, 1u);
+  EXPECT_EQ(batch_->packets().back().payload_bytes, 0u);
+  batch_->clear();
+  add("a", {}, 0);
+  while (batch_->size() < 17) add("m", {&x}, 1);
+  batch_->lead_with_payload();
+  EXPECT_EQ(batch_->packets().front().payload_bytes, 0u);
+}
+
 TEST_F(TxBatchTest, RollbackLeavesNoTrace) {
   std::string x = "xx";
   add("a", {&x}, 1);

@@ -187,6 +187,24 @@ TEST_P(UdpTest, InterleavedPeersStillShareSuperPackets) {
   EXPECT_EQ(sender->tx_counters().system_calls, 1u);
 }
 
+// The peer waits for a message, of which two sockets send parts. The ACK after it leaves last,
+// although the first socket sends it.
+TEST_P(UdpTest, PayloadOfAllSocketsLeavesBeforeAcks) {
+  const auto sender = open(at(ipv4(1)));
+  const auto receiver = open(at(ipv4(2)));
+  Outbox out;
+  for (const char part : {'a', 'b', 'c', 'd'}) {
+    out.add(receiver->local_address(), std::string(1000, part), part < 'c' ? 0 : 1);
+  }
+  out.add(receiver->local_address(), std::string(64, 'k'), 0);
+  out.drop_payload();
+  sender->send(out.packets());
+  EXPECT_EQ(out.fates(), "sssss");
+  std::string order;
+  for (const Got& g : receive(*receiver, 5)) order += g.text[0];
+  EXPECT_EQ(order, "abcdk");
+}
+
 // A packet with other marks is no reason to overtake what went before it.
 TEST_P(EachCarriageTest, OrderHoldsAcrossMarks) {
   const auto sender = open(at(ipv4(1)));

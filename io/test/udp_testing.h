@@ -107,6 +107,11 @@ class Outbox {
     packet.ecn = ecn;
     packets_.push_back(packet);
   }
+  // The last packet is all header.
+  void drop_payload() {
+    packets_.back().slice_count = 0;
+    packets_.back().payload_bytes = 0;
+  }
   std::vector<TxPacket>& packets() { return packets_; }
   // 's', 'l' or 'n' for each packet.
   std::string fates() const {
