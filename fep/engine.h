@@ -46,6 +46,8 @@ class Engine {
   bool is_blocked() const { return !batch_->empty(); }
   // Packets wait that the backend did not take, or more could be sent at once.
   bool has_backlog() const { return !batch_->empty() || fep_->has_work(); }
+  // The same without ACKs that may wait for some microseconds.
+  bool has_pressing_backlog() const { return !batch_->empty() || fep_->has_pressing_work(); }
 
  private:
   static constexpr int kRounds = 4;

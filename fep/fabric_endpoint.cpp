@@ -64,6 +64,7 @@ Instant FabricEndpoint::next_deadline() const {
 }
 
 bool FabricEndpoint::has_work() const { return pds_->has_work(); }
+bool FabricEndpoint::has_pressing_work() const { return pds_->has_pressing_work(); }
 
 bool FabricEndpoint::idle() const { return ses_->idle() && pds_->idle(); }
 

@@ -79,6 +79,9 @@ class Pds final : public Service {
   Instant next_deadline() const;
   // Something could be sent right now: transmit is worth a call. May be true once in vain.
   bool has_work() const;
+  // The same without ACKs that no peer asked for or waits for. The client may let them wait for some
+  // microseconds, to send fewer. [PDS-A7]
+  bool has_pressing_work() const;
 
   bool respond(RxToken token, const Verdict& verdict, Instant now) override;
   // False also when config.return_messages are queued.

@@ -15,6 +15,7 @@ void AckScheduler::raise(Count cause, const AckTrigger& trigger) {
   const bool keep_ce = due_ && trigger_.ce && !trigger.ce;
   if (!due_) cause_ = cause;
   due_ = true;
+  is_pressing_ = is_pressing_ || (cause != Count::ack_bytes && cause != Count::ack_packets);
   if (!keep_ce) trigger_ = trigger;
 }
 
@@ -39,6 +40,7 @@ void AckScheduler::on_accepted(const AckRules& rules, const AckedRequest& reques
   if (rules.per_packet) raise(Count::ack_per_packet, t);
   if (bytes_ >= rules.gen_trigger_bytes) raise(Count::ack_bytes, t);
   if (rules.gen_packets > 0 && packets_ >= rules.gen_packets) raise(Count::ack_packets, t);
+  if (bytes_ >= uint64_t{rules.gen_trigger_bytes} * kTriggersHeld) is_pressing_ = true;
   if (!due_) trigger_ = t;  // what an ACK for another reason would answer
 
   if (!ar_pending_) return;
@@ -53,7 +55,7 @@ void AckScheduler::on_accepted(const AckRules& rules, const AckedRequest& reques
 }
 
 AckTrigger AckScheduler::take(Count& cause) {
-  due_ = false;
+  due_ = is_pressing_ = false;
   bytes_ = 0;
   packets_ = 0;
   cause = cause_;

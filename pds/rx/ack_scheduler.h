@@ -45,6 +45,10 @@ class AckScheduler {
   void want(Count cause, const AckTrigger& trigger);
 
   bool is_due() const { return due_; }
+  // The ACK is due only because of what was received, and that is less than four times the trigger:
+  // the source neither asked for it nor waits for it. A client that expects the rest of a message
+  // may let it wait for some microseconds. [PDS-A7]
+  bool may_wait() const { return due_ && !is_pressing_; }
   // Packets were accepted that no ACK has followed; the latest came at trigger().arrival_tick.
   bool is_behind() const { return bytes_ > 0 && !due_; }
   uint32_t behind_since_tick() const { return behind_since_; }
@@ -59,6 +63,8 @@ class AckScheduler {
   AckTrigger take(Count& cause);
 
  private:
+  static constexpr uint32_t kTriggersHeld = 4;
+
   void raise(Count cause, const AckTrigger& trigger);
 
   AckTrigger trigger_;
@@ -69,7 +75,8 @@ class AckScheduler {
   uint8_t packets_ = 0;   // since the last ACK, saturating
   uint8_t arrivals_ = 0;  // since an AR packet was left uncovered
   bool due_ : 1 = false;
-  bool ar_pending_ : 1 = false;  // an AR packet is not covered yet [PDS-A9]
+  bool is_pressing_ : 1 = false;  // may not wait
+  bool ar_pending_ : 1 = false;   // an AR packet is not covered yet [PDS-A9]
 };
 static_assert(sizeof(AckScheduler) <= 28);
 

@@ -138,6 +138,16 @@ void Schedule::arm_by(Pdc& pdc, Instant deadline) {
 }
 
 void Schedule::want_control(Pdc& pdc) {
+  is_control_pressing_ = true;
+  queue_control(pdc);
+}
+
+void Schedule::want_ack(Pdc& pdc) {
+  if (!pdc.ack.may_wait()) is_control_pressing_ = true;
+  queue_control(pdc);
+}
+
+void Schedule::queue_control(Pdc& pdc) {
   ListNode<ControlTag>& node = pdc;
   if (!node.is_linked()) control_.push_back(pdc);
 }

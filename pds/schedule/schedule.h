@@ -39,7 +39,11 @@ class Schedule {
   void feed_starved() { ready_.splice_back(starved_); }
 
   // The PDC whose turn it is; null: none.
-  Pdc* next_control() { return control_.pop_front(); }
+  Pdc* next_control() {
+    Pdc* const next = control_.pop_front();
+    if (next == nullptr) is_control_pressing_ = false;
+    return next;
+  }
   void keep_control(Pdc& pdc) { control_.push_front(pdc); }
   Pdc* next_resend() { return resend_.pop_front(); }
   Path* next_open_path() { return open_paths_.pop_front(); }
@@ -48,9 +52,9 @@ class Schedule {
   Flow* next_flow() { return ready_.pop_front(); }
   const Flow* flow_after() const { return ready_.front(); }
   bool has_new_work() const { return !ready_.empty() || !send_.empty(); }
-  bool has_work() const {
-    return !control_.empty() || !resend_.empty() || !open_paths_.empty() || has_new_work();
-  }
+  bool has_work() const { return !control_.empty() || has_data(); }
+  // The same without ACKs that may wait.
+  bool has_pressing_work() const { return is_control_pressing_ || has_data(); }
 
   // Calls fn(Pdc&) for each PDC whose timer has fired, and wakes the paths whose pace lets them go.
   template <class Fn>
@@ -67,6 +71,8 @@ class Schedule {
   void arm_by(Pdc& pdc, Instant deadline);
   // It owes an ACK or a control packet, or a step of closing.
   void want_control(Pdc& pdc);
+  // It owes an ACK, which may wait if AckScheduler::may_wait() says so.
+  void want_ack(Pdc& pdc);
   // A Probe is due soon if a window holds the PDC back. [PDS-145]
   void arm_if_held(Pdc& pdc, Instant now);
   // It has messages and wants a PDC.
@@ -77,11 +83,14 @@ class Schedule {
   void wake_path(Path& path);
 
  private:
+  bool has_data() const { return !resend_.empty() || !open_paths_.empty() || has_new_work(); }
+  void queue_control(Pdc& pdc);
   void ask_for_credit(Path& path, Instant now);
 
   Resources& res_;
   TimerWheel wheel_;
   bool is_credit_wanted_ = false;
+  bool is_control_pressing_ = false;        // control_ has more than ACKs that may wait
   IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
   IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
   IntrusiveList<Pdc, SendTag> send_;        // have new packets

@@ -133,6 +133,23 @@ TEST_F(ScheduleTest, APdcStandsOnceAmongThoseThatOweAReply) {
   EXPECT_EQ(schedule_->next_control(), nullptr);
 }
 
+// [PDS-083] An ACK of received octets is no pressing work until something else is queued.
+TEST_F(ScheduleTest, AnAckThatMayWaitIsNotPressing) {
+  const auto first = pdc(), second = pdc();
+  first->ack.want(Count::ack_bytes, {});
+  schedule_->want_ack(*first);
+  EXPECT_TRUE(schedule_->has_work());
+  EXPECT_FALSE(schedule_->has_pressing_work());
+  second->ack.want(Count::ack_ar, {});
+  schedule_->want_ack(*second);
+  EXPECT_TRUE(schedule_->has_pressing_work());
+  while (schedule_->next_control() != nullptr) {
+  }
+  EXPECT_FALSE(schedule_->has_pressing_work());
+  schedule_->want_control(*first);
+  EXPECT_TRUE(schedule_->has_pressing_work()) << "more than an ACK";
+}
+
 // [PDS-021] A flow without a PDC waits until there is one, and is first in the line then.
 TEST_F(ScheduleTest, AStarvedFlowWaitsUntilItIsFed) {
   Flow starved{FlowKey{}}, other{FlowKey{}};

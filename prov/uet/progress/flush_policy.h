@@ -98,14 +98,25 @@ class FlushPolicy {
     if (!others.has_helper) return Decision::came_unserved;
     return waits ? Decision::came_waits : Decision::came_no_habit;
   }
+  // What such a poll leaves behind.
+  struct Look {
+    bool arrived;  // packets came
+    bool pressed;  // more is queued than ACKs that no peer waits for
+  };
   // A poll made the engine receive, and finds nothing.
-  Decision on_vain(Others others, Instant now) {
+  Decision on_vain(Look look, Others others, Instant now) {
     received_at_ = now;
+    if (look.arrived) arrived_at_ = now;
     const bool held = posts_.is_holding();
     posts_.on_polled(now);
     if (!replies_.on_glance()) replies_.on_polled(now);
     if (held) return Decision::vain_posts;
-    return awaits_reply(others) ? Decision::vain_reply : Decision::vain;
+    if (awaits_reply(others)) return Decision::vain_reply;
+    const bool more_may_come = now - arrived_at_ < kArriving;
+    if (more_may_come && !look.pressed && replies_.is_habit() && others.has_helper) {
+      return Decision::vain_arriving;
+    }
+    return Decision::vain;
   }
   // A call that wants progress and takes no completion.
   Decision on_round(Instant now) {
@@ -153,6 +164,9 @@ class FlushPolicy {
   // So often does an application come by that looks all the time, on average.
   static constexpr Duration kSteadyVisit = Duration::microseconds(100);
 
+  // The kernel takes up to 8 us for a super-packet, so the next one of a message is there by then.
+  static constexpr Duration kArriving = Duration::microseconds(8);
+
   bool awaits_reply(Others others) const { return replies_.is_waiting() && others.has_helper; }
   // The caller runs a round.
   Decision received(Instant now, Decision decision) {
@@ -164,6 +178,7 @@ class FlushPolicy {
   ReplyHabit replies_;
   PostHabit posts_;
   Instant received_at_;  // when the engine last received
+  Instant arrived_at_;   // when a poll that found nothing last received packets
   Watch watch_ = Watch::pause;
   Instant watch_until_ = Instant::never();  // while it watches the engine
   Instant put_off_at_ = Instant::never();

@@ -54,6 +54,7 @@ enum class Decision : uint8_t {
   came_waits,
   vain_posts,
   vain_reply,
+  vain_arriving,
   vain,
   round,
   visit_late,
@@ -153,6 +154,9 @@ inline constexpr FlushRow kFlushTable[] = {
    Flush::send, "posts wait until the next poll at most"},
   {Decision::vain_reply, "a poll finds nothing", "the first one while an ACK waits for a reply",
    Flush::wait, "many programs poll until nothing is left, then reply"},
+  {Decision::vain_arriving, "a poll finds nothing",
+   "packets came in the last 8 us, the application replies at once, and no peer waits for an ACK",
+   Flush::wait, "the rest of a message follows, and one ACK serves for all of it"},
   {Decision::vain, "a poll finds nothing", "else",
    Flush::send, "no reply comes"},
 

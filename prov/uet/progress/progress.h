@@ -98,9 +98,9 @@ class ProgressEngine {
       if (is_ready) {
         decision = find == Find::stays ? policy.on_stays(now_) : policy.on_found(now_);
       } else {
-        owner_.engine_->collect(now_);
+        const bool arrived = owner_.engine_->collect(now_);
         is_ready = ready();
-        decision = is_ready ? came() : policy.on_vain(owner_.others(), now_);
+        decision = is_ready ? came() : vain(arrived);
       }
       owner_.flush(decision, now_);
       return is_ready;
@@ -147,6 +147,11 @@ class ProgressEngine {
       const bool queued = !policy.holds_posts() && owner_.engine_->has_backlog();
       const Instant at = queued ? monotonic_now() : now_;
       return policy.on_came(now_, at, queued, owner_.others());
+    }
+
+    Decision vain(bool arrived) {
+      const FlushPolicy::Look look{arrived, owner_.engine_->has_pressing_backlog()};
+      return owner_.policy_.on_vain(look, owner_.others(), now_);
     }
 
     static ProgressEngine& enter(const EngineSeat& seat, Instant& now) {

@@ -49,6 +49,7 @@ class ReplyHabit {
     if (!delivered_at_.is_never()) end_run(now);
   }
 
+  bool is_habit() const { return replies_ >= kHabit && credit_ > 0; }
   // Acknowledgements wait for a reply right now.
   bool is_waiting() const { return !delivered_at_.is_never() && is_habit(); }
 
@@ -60,7 +61,6 @@ class ReplyHabit {
   static constexpr Duration kSaved = Duration::microseconds(10);
   static constexpr int32_t kCreditMax = 1000;
 
-  bool is_habit() const { return replies_ >= kHabit && credit_ > 0; }
   void end_run(Instant now) {
     const Duration in_vain = std::min(now - delivered_at_, is_habit() ? kSteadyAbsence : kAbsence);
     credit_ = std::max(credit_ - static_cast<int32_t>(in_vain.ns() / kSaved.ns()), -kCreditMax);

@@ -129,6 +129,49 @@ TEST(FlushPolicyTest, AMissedReplyEndsTheHabit) {
   EXPECT_EQ(w.exchange(), Decision::came_waits);
 }
 
+// Parts of a message come one after the other: one ACK serves for all of it.
+TEST(FlushPolicyTest, AnAckWaitsForTheRestOfAMessage) {
+  World w;
+  w.make_reply_habit();
+  EXPECT_EQ(w.arriving(), Decision::vain_arriving);
+  w.pass(7_us);
+  EXPECT_EQ(w.vain({false, false}), Decision::vain_arriving);
+  EXPECT_EQ(w.arriving(), Decision::vain_arriving) << "8 us more";
+  w.pass(7_us);
+  EXPECT_EQ(w.vain({false, false}), Decision::vain_arriving);
+  EXPECT_EQ(w.queued, 1);
+  w.sends = 0;
+  EXPECT_EQ(w.exchange(), Decision::came_waits);
+  EXPECT_EQ(w.queued, 0);
+  EXPECT_EQ(w.sends, 1) << "with the reply";
+}
+
+TEST(FlushPolicyTest, AnAckLeavesWhenNoRestFollowsFor8us) {
+  World w;
+  w.make_reply_habit();
+  w.arriving();
+  w.pass(8_us);
+  EXPECT_EQ(w.vain({false, false}), Decision::vain);
+  EXPECT_EQ(w.queued, 0);
+}
+
+TEST(FlushPolicyTest, AnAckThatAPeerWaitsForLeavesAtOnce) {
+  World w;
+  w.make_reply_habit();
+  w.arriving();
+  EXPECT_EQ(w.vain({true, true}), Decision::vain);
+  EXPECT_EQ(w.queued, 0);
+}
+
+TEST(FlushPolicyTest, WithoutTheHabitOfRepliesNoAckWaitsForTheRest) {
+  World w;
+  w.begin();
+  EXPECT_EQ(w.arriving(), Decision::vain);
+  World alone({}, false);
+  alone.make_reply_habit();
+  EXPECT_EQ(alone.arriving(), Decision::vain);
+}
+
 // The ACK and the reply leave together.
 TEST(FlushPolicyTest, AReplyTakesTheAckAlong) {
   World w;

@@ -206,6 +206,11 @@ const Way kWays[] = {
        w.came();
        return w.vain();
      }},
+    {Decision::vain_arriving,
+     [](World& w) {
+       w.make_reply_habit();
+       return w.arriving();
+     }},
     {Decision::vain,
      [](World& w) {
        w.make_reply_habit();

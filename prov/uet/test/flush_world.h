@@ -62,9 +62,14 @@ class FlushWorld {
     enter();
     return leave(policy.on_came(now, now, queued > 0, others));
   }
-  Decision vain() {
+  Decision vain(FlushPolicy::Look look = {false, true}) {
     enter();
-    return leave(policy.on_vain(others, now));
+    return leave(policy.on_vain(look, others, now));
+  }
+  // A part of a message comes with the look. An ACK is queued that nobody waits for.
+  Decision arriving() {
+    queued = std::max(queued, 1);
+    return vain({true, false});
   }
   Decision round() {
     enter();
