@@ -201,6 +201,23 @@ TEST_F(SchedulingTest, OneEvPerBurst) {
   for (const auto& o : rod) EXPECT_EQ(o.ev, rod[0].ev);
 }
 
+// [PDS-004] A message of several packets begins a burst of its own, if few packets are in flight.
+TEST_F(SchedulingTest, AMessageOfSeveralPacketsBeginsABurst) {
+  config_.packets_per_entropy = 8;
+  for (const uint32_t in_flight : {3u, 8u, 9u}) {
+    Bench b(config_);
+    const auto first = b.open_initiator(in_flight);
+    b.client.post(b.flow, 2, 2 * b.client.mtu);
+    const auto out = b.tx();
+    ASSERT_EQ(out.size(), 2u);
+    EXPECT_EQ(out[0].ev, out[1].ev);
+    const bool goes_on = out[0].ev == first.back().ev;
+    EXPECT_EQ(goes_on, in_flight == 9) << in_flight;
+    b.client.post(b.flow, 3, 100);
+    EXPECT_EQ(b.tx().at(0).ev, out[0].ev) << "a message of one packet goes on with the burst";
+  }
+}
+
 // [PDS-062] The backend sends a burst as one, so the end of a batch does not cut it.
 TEST_F(SchedulingTest, ABurstIsNotCutByTheEndOfABatch) {
   config_.packets_per_entropy = 15;

@@ -17,6 +17,7 @@ class Burst {
     ev_ = ev;
     left_ = static_cast<uint16_t>(quarters);
   }
+  void end() { left_ = 0; }
   void spend(uint16_t quarters) {
     left_ = left_ > quarters ? static_cast<uint16_t>(left_ - quarters) : uint16_t{0};
   }

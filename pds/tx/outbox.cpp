@@ -12,6 +12,8 @@ namespace {
 constexpr uint32_t kShortBytes = 512;  // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
 constexpr uint32_t kAckRequestsPerTurn = 16;
+// So many packets in flight, as many as a message of 64 KiB has, are no stream yet.
+constexpr uint32_t kFewInFlight = 8;
 }  // namespace
 
 // A Close command or Close Request: the next PSN, resent like data. False: it has not gone, and
@@ -229,6 +231,9 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     return Step::sent;
   }
   if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));
+  // A burst that begins in the middle of a message that a peer waits for delays its end: the last
+  // super-packet then has more to be looked at. [PDS-004, decision 7]
+  if (ref.som && !ref.eom && pdc.tx.size() <= kFewInFlight) pdc.burst.end();
   if (pdc.tx.empty()) {
     pdc.waiting.begin(now);
     if (!pdc.path->base_rtt.idle_since.is_never()) schedule_.resume(*pdc.path, now);
