@@ -1,7 +1,6 @@
 // Keeping and detaching what a backend did not take.
 #include "base/packet.h"
 
-#include <algorithm>
 #include <utility>
 
 namespace uet {
@@ -25,18 +24,6 @@ void TxBatch::compact() {
     return;
   }
   // Slices keep their places: the table only empties with the batch.
-}
-
-void TxBatch::lead_with_payload() {
-  constexpr uint32_t kShort = 16;  // a message of 64 KiB and its ACKs have fewer packets
-  if (size_ > kShort) return;
-  const auto first = std::find_if(packets_.begin(), packets_.begin() + size_,
-                                  [](const TxPacket& p) { return p.payload_bytes != 0; });
-  const auto before = first - packets_.begin();
-  if (before == 0 || before == size_) return;
-  // Header buffers move along with their packets.
-  std::rotate(packets_.begin(), first, packets_.begin() + size_);
-  std::rotate(free_.begin(), free_.begin() + before, free_.begin() + size_);
 }
 
 void TxBatch::detach(std::span<std::byte> bounce) {

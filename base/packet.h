@@ -77,6 +77,13 @@ struct TxPacket {
   uint32_t bytes() const { return header_bytes + payload_bytes; }
 };
 
+// What a batch begins with: answers (NACKs, ACKs, control packets), or packets with payload. A peer
+// waits for payload, and an ACK behind it comes soon enough.
+enum class Lead : uint8_t {
+  answers,
+  payload
+};
+
 // Up to kCapacity packets on their way out. Made once per engine; never allocates afterwards.
 // Building: begin(), write into the returned header room, add_payload() any number of times,
 // then commit() or rollback(). What the backend did not take stays and is offered again.
@@ -132,10 +139,6 @@ class TxBatch {
 
   std::span<TxPacket> packets() { return {packets_.data(), size_}; }
   std::span<const TxPacket> packets() const { return {packets_.data(), size_}; }
-
-  // In a short batch, puts the packets with payload before those without: a reply need not wait for
-  // the acknowledgements that leave with it.
-  void lead_with_payload();
 
   // Forgets the packets whose fate is not `later`, keeping order. With nothing left the batch is
   // as new.

@@ -46,8 +46,8 @@ bool Engine::collect(Instant now) {
 
 bool Engine::transmit(Instant now, int rounds) {
   for (int round = 0; round < rounds; ++round) {
-    if (batch_->empty() && fep_->transmit(*batch_, now) == 0) return true;
-    batch_->lead_with_payload();
+    const Lead lead = round == 0 ? Lead::payload : Lead::answers;
+    if (batch_->empty() && fep_->transmit(*batch_, now, lead) == 0) return true;
     if (!flush(now)) return false;
     if (!fep_->has_work()) return true;
   }

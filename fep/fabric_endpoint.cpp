@@ -50,8 +50,8 @@ void FabricEndpoint::receive(std::span<RxDatagram> datagrams, Instant now) {
   }
 }
 
-uint32_t FabricEndpoint::transmit(TxBatch& batch, Instant now) {
-  return pds_->transmit(batch, now);
+uint32_t FabricEndpoint::transmit(TxBatch& batch, Instant now, Lead lead) {
+  return pds_->transmit(batch, now, lead);
 }
 
 void FabricEndpoint::advance(Instant now) {

@@ -54,7 +54,7 @@ class FabricEndpoint {
   const Config& config() const { return config_; }
 
   void receive(std::span<RxDatagram> datagrams, Instant now);
-  uint32_t transmit(TxBatch& batch, Instant now);
+  uint32_t transmit(TxBatch& batch, Instant now, Lead lead = Lead::answers);
   void advance(Instant now);
   Instant next_deadline() const;
   bool has_work() const;           // transmit would add packets now

@@ -32,7 +32,9 @@ void Pds::receive(const RxDatagram& datagram, Instant now) { parts_.demux.receiv
 void Pds::receive(std::span<const RxDatagram> datagrams, Instant now) {
   parts_.demux.receive(datagrams, now);
 }
-uint32_t Pds::transmit(TxBatch& batch, Instant now) { return parts_.turns.transmit(batch, now); }
+uint32_t Pds::transmit(TxBatch& batch, Instant now, Lead lead) {
+  return parts_.turns.transmit(batch, now, lead);
+}
 
 void Pds::advance(Instant now) {
   parts_.schedule.expire(now, [&](Pdc& pdc) { parts_.deadlines.on_timer(pdc, now); });

@@ -69,18 +69,20 @@ class Pds final : public Service {
   void receive(const RxDatagram& datagram, Instant now);
   // The same for each in turn, and faster than one by one when there are many PDCs.
   void receive(std::span<const RxDatagram> datagrams, Instant now);
-  // Fills `batch` with what may go now: NACKs, ACKs, control packets, resends, new packets. What
-  // the call before put into a batch has left, or its payload was detached. [PDS-211]
+  // Fills `batch` with what may go now: NACKs, ACKs, control packets, resends, new packets; with
+  // Lead::payload the last two come first. Of those that come last some may find no room, so
+  // callers that send batch after batch let answers lead in turn. What the call before put into a
+  // batch has left, or its payload was detached. [PDS-211]
   // Returns the number of packets added; 0: nothing may go until an event.
-  uint32_t transmit(TxBatch& batch, Instant now);
+  uint32_t transmit(TxBatch& batch, Instant now, Lead lead = Lead::answers);
   // Runs the timers due at or before now.
   void advance(Instant now);
   // The next instant at which advance has work; never() when idle. has_work() is apart from it.
   Instant next_deadline() const;
   // Something could be sent right now: transmit is worth a call. May be true once in vain.
   bool has_work() const;
-  // The same without ACKs that no peer asked for or waits for. The client may let them wait for some
-  // microseconds, to send fewer. [PDS-A7]
+  // The same without ACKs that no peer asked for or waits for. The client may let them wait for
+  // some microseconds, to send fewer. [PDS-A7]
   bool has_pressing_work() const;
 
   bool respond(RxToken token, const Verdict& verdict, Instant now) override;

@@ -77,37 +77,6 @@ TEST_F(TxBatchTest, DetachTwiceKeepsTheOctets) {
   EXPECT_EQ(picture(), "b|second@2 c|first@3 ");
 }
 
-TEST_F(TxBatchTest, PayloadLeavesBeforeAcknowledgements) {
-  std::string x = "xx", y = "y";
-  add("a", {}, 1);
-  add("b", {}, 2);
-  add("c", {&x}, 3);
-  add("d", {&y}, 4);
-  batch_->lead_with_payload();
-  EXPECT_EQ(picture(), "c|xx@3 d|y@4 a|@1 b|@2 ");
-  // Header buffers went along: what is kept stays intact under new packets.
-  batch_->packets()[0].fate = TxFate::sent;
-  batch_->packets()[1].fate = TxFate::sent;
-  batch_->compact();
-  add("e", {&x}, 5);
-  add("f", {&y}, 6);
-  EXPECT_EQ(picture(), "a|@1 b|@2 e|xx@5 f|y@6 ");
-}
-
-TEST_F(TxBatchTest, PayloadLeadsInShortBatchesOnly) {
-  std::string x = "x";
-  add("a", {}, 0);
-  while (batch_->size() < 16) add("m", {&x}, 1);
-  batch_->lead_with_payload();
-  EXPECT_EQ(batch_->packets().front().payload_bytes, 1u);
-  EXPECT_EQ(batch_->packets().back().payload_bytes, 0u);
-  batch_->clear();
-  add("a", {}, 0);
-  while (batch_->size() < 17) add("m", {&x}, 1);
-  batch_->lead_with_payload();
-  EXPECT_EQ(batch_->packets().front().payload_bytes, 0u);
-}
-
 TEST_F(TxBatchTest, RollbackLeavesNoTrace) {
   std::string x = "xx";
   add("a", {&x}, 1);

@@ -33,6 +33,7 @@ class ScriptedIo final : public io::PacketIo {
     std::vector<std::string> taken;
     int sends = 0;
     std::deque<std::vector<uint32_t>> arrivals;  // octets of the datagrams of each receive()
+    std::vector<std::byte> packet;               // arrives before these, if it is not empty
     int receives = 0;
     std::vector<io::DomainNews> news;
   };
@@ -55,6 +56,14 @@ class ScriptedIo final : public io::PacketIo {
   std::span<RxDatagram> receive() override {
     ++script_.receives;
     received_.clear();
+    if (!script_.packet.empty()) {
+      packet_.swap(script_.packet);
+      script_.packet.clear();
+      RxDatagram& d = received_.emplace_back();
+      d.bytes = packet_;
+      d.from = address(2);
+      return received_;
+    }
     if (script_.arrivals.empty()) return {};
     for (const uint32_t octets : script_.arrivals.front()) {
       RxDatagram& d = received_.emplace_back();
@@ -81,6 +90,7 @@ class ScriptedIo final : public io::PacketIo {
   std::vector<io::DomainNews> told_;
   std::vector<io::PathError> reported_;
   std::vector<RxDatagram> received_;
+  std::vector<std::byte> packet_;
   std::vector<std::byte> noise_ = std::vector<std::byte>(8192);
 };
 
@@ -92,6 +102,10 @@ class EngineTest : public ::testing::Test {
     auto fep = FabricEndpoint::create(config, address(1), 7);
     ASSERT_TRUE(fep.ok());
     engine_ = std::make_unique<Engine>(std::move(*fep), std::make_unique<ScriptedIo>(script_));
+    endpoint_ = open_endpoint(engine_->fep());
+    peer_ = *engine_->fep().peers().find_or_add(address(2), now_);
+  }
+  ses::EndpointId open_endpoint(FabricEndpoint& fep) {
     ses::CompletionSink sink;
     sink.owner = this;
     sink.complete = [](void* owner, const ses::Completion& c) {
@@ -99,18 +113,33 @@ class EngineTest : public ::testing::Test {
     };
     sink.reserve = [](void*) { return true; };
     const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
-    const auto endpoint = engine_->fep().ses().open_endpoint(name, {}, sink, sink);
-    ASSERT_TRUE(endpoint.ok());
-    endpoint_ = *endpoint;
-    peer_ = *engine_->fep().peers().find_or_add(address(2), now_);
+    const auto endpoint = fep.ses().open_endpoint(name, {}, sink, sink);
+    EXPECT_TRUE(endpoint.ok());
+    return *endpoint;
   }
-  void send(JobId job = JobId(0)) {
+  void send(JobId job = JobId(0)) { send(engine_->fep(), endpoint_, peer_, job); }
+  void send(FabricEndpoint& fep, ses::EndpointId from, PeerId to, JobId job = JobId(0)) {
     const IoSlice slice{reinterpret_cast<const std::byte*>(message_.data()), message_.size()};
     ses::SendRequest request;
-    request.to = {peer_, PidOnFep(1), ResourceIndex(1), 1, false};
+    request.to = {to, PidOnFep(1), ResourceIndex(1), 1, false};
     request.to.job = job;
     request.iov = {&slice, 1};
-    ASSERT_TRUE(engine_->fep().ses().send(endpoint_, request, now_).ok());
+    ASSERT_TRUE(fep.ses().send(from, request, now_).ok());
+  }
+  // The packet of a message that the peer sends to us.
+  std::vector<std::byte> packet_of_peer() {
+    Config config;
+    settle(config);
+    const auto fep = FabricEndpoint::create(config, address(2), 8);
+    EXPECT_TRUE(fep.ok());
+    send(**fep, open_endpoint(**fep), *(*fep)->peers().find_or_add(address(1), now_));
+    TxBatch batch;
+    EXPECT_EQ((*fep)->transmit(batch, now_), 1u);
+    const TxPacket& packet = batch.packets().front();
+    std::vector<std::byte> octets(packet.header, packet.header + packet.header_bytes);
+    octets.insert(octets.end(), packet.slices[0].data,
+                  packet.slices[0].data + packet.slices[0].length);
+    return octets;
   }
 
   ScriptedIo::Script script_;
@@ -128,6 +157,17 @@ TEST_F(EngineTest, AMessageLeavesInTheCallThatTransmits) {
   engine_->transmit(now_);
   EXPECT_EQ(script_.taken, std::vector<std::string>{message_});
   EXPECT_FALSE(engine_->has_backlog());
+}
+
+// The peer waits for the message, and not for the ACK of its own one.
+TEST_F(EngineTest, PayloadLeavesBeforeAcks) {
+  script_.packet = packet_of_peer();
+  EXPECT_TRUE(engine_->collect(now_));
+  EXPECT_TRUE(engine_->has_pressing_backlog()) << "the ACK";
+  send();
+  engine_->transmit(now_);
+  ASSERT_GE(script_.taken.size(), 2u);
+  EXPECT_EQ(script_.taken[0], message_);
 }
 
 // What the backend did not take is offered again, with the octets of the time it was posted: once

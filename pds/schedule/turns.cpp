@@ -31,15 +31,30 @@ void Turns::send_control(TxBatch& batch, Instant now) {
   }
 }
 
-uint32_t Turns::transmit(TxBatch& batch, Instant now) {
+uint32_t Turns::transmit(TxBatch& batch, Instant now, Lead lead) {
   const uint32_t before = batch.size();
   if (flow_desk_.has_released()) flow_desk_.retire_flows(now);
+  if (lead == Lead::answers) send_answers(batch, now);
+  send_data(batch, now);
+  if (lead == Lead::payload) send_answers(batch, now);
+  if (schedule_.take_credit_wanted()) {
+    // Who waits for credit asks at once, or goes on without it. [CMS-127, CMS-128]
+    send_control(batch, now);
+    serve_paths(batch, now);
+  }
+  return batch.size() - before;
+}
+
+void Turns::send_answers(TxBatch& batch, Instant now) {
   replies_.send_replies(batch);
   acks_.send_probe_answers(batch, now);
   acks_.send_responses(batch, now);
   acks_.send_answers(batch, now);
   destination_.send_grants(batch, now);
   send_control(batch, now);
+}
+
+void Turns::send_data(TxBatch& batch, Instant now) {
   connectionless_.transmit(batch, now);
   // A PDC that is not done goes to the back of its list, so none waits for ever.
   while (!batch.full()) {
@@ -56,12 +71,6 @@ uint32_t Turns::transmit(TxBatch& batch, Instant now) {
     prefetch(schedule_.send_after(), sizeof(Pdc));
     serve(*pdc, batch, now);
   }
-  if (schedule_.take_credit_wanted()) {
-    // Who waits for credit asks at once, or goes on without it. [CMS-127, CMS-128]
-    send_control(batch, now);
-    serve_paths(batch, now);
-  }
-  return batch.size() - before;
 }
 
 void Turns::assign_next(Instant now) {

@@ -1,5 +1,5 @@
-// Filling a batch: replies first, then resends, then new packets; deficit round robin over the
-// PDCs. [PDS 6, PDS-060, PDS-061, PDS-062, PDS-244]
+// Filling a batch: answers, and resends before new packets; deficit round robin over the PDCs. [PDS
+// 6, PDS-060, PDS-061, PDS-062, PDS-244]
 #pragma once
 
 #include "pds/connectionless/connectionless.h"
@@ -36,9 +36,11 @@ class Turns {
         flow_desk_(flow_desk) {}
 
   // See Pds::transmit.
-  uint32_t transmit(TxBatch& batch, Instant now);
+  uint32_t transmit(TxBatch& batch, Instant now, Lead lead);
 
  private:
+  void send_answers(TxBatch& batch, Instant now);
+  void send_data(TxBatch& batch, Instant now);
   void send_control(TxBatch& batch, Instant now);
   void assign_next(Instant now);
   void assign(Flow& flow, Instant now);

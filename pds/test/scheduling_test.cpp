@@ -218,6 +218,25 @@ TEST_F(SchedulingTest, AMessageOfSeveralPacketsBeginsABurst) {
   }
 }
 
+// What leads a batch: an ACK that is due, or a message.
+TEST_F(SchedulingTest, PayloadOrAnswersComeFirst) {
+  for (const Lead lead : {Lead::answers, Lead::payload}) {
+    Bench b;
+    b.open_initiator(1);
+    b.rx_header(b.ack(b.start));
+    b.client.post(b.flow, 2, 100);
+    b.rx(b.request(kFirst.value()));
+    TxBatch batch;
+    ASSERT_EQ(b.pds->transmit(batch, b.now, lead), 2u);
+    const auto is_request = [&](size_t packet) {
+      const std::byte* const header = batch.packets()[packet].header;
+      return wire::is_request(wire::Prologue::of(wire::load_u16(header)).type);
+    };
+    EXPECT_EQ(is_request(0), lead == Lead::payload);
+    EXPECT_EQ(is_request(1), lead == Lead::answers);
+  }
+}
+
 // [PDS-062] The backend sends a burst as one, so the end of a batch does not cut it.
 TEST_F(SchedulingTest, ABurstIsNotCutByTheEndOfABatch) {
   config_.packets_per_entropy = 15;
