@@ -5,6 +5,7 @@ A run is one server and one client process, each pinned to a processor. What is 
 test is the median, over the rounds, of the ratio of two runs of the same round.
 """
 import argparse
+import contextlib
 import json
 import os
 import shlex
@@ -128,6 +129,19 @@ class Bench:
             return None
 
 
+@contextlib.contextmanager
+def computing_programs(processors):
+    """A program that computes all the time on each of the processors."""
+    programs = [subprocess.Popen(["taskset", "-c", str(p), "sh", "-c", "while :; do :; done"])
+                for p in processors]
+    try:
+        yield
+    finally:
+        for program in programs:
+            program.kill()
+            program.wait()
+
+
 def rotate(items, by):
     by %= len(items)
     return items[by:] + items[:by]
@@ -190,6 +204,19 @@ def chosen_tests(parser, options):
     return tests
 
 
+def run_rounds(bench, figures, rounds):
+    """Adds the figures of the runs to `figures`. True: a run failed."""
+    failed = False
+    for number in range(rounds):
+        for test, peers in figures.items():
+            for peer in rotate(list(peers), number):
+                figure = bench.run(test, peer)
+                peers[peer].append(figure)
+                failed |= figure is None
+        print(f"round {number + 1} of {rounds} done", file=sys.stderr)
+    return failed
+
+
 def main():
     parser = argparse.ArgumentParser(prog="bench/peers.sh", description=__doc__)
     parser.add_argument("--build", required=True)
@@ -202,20 +229,15 @@ def main():
     parser.add_argument("--sizes", default="")
     parser.add_argument("--peers", default="uet,tcp,rxd,raw")
     parser.add_argument("--io", default="auto", choices=["auto", "udp", "uring", "packet", "xdp"])
+    parser.add_argument("--busy", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
     tests = chosen_tests(parser, options)
     peers = options.peers.split(",")
     bench = Bench(options)
     figures = {test: {peer: [] for peer in peers if test.applies_to(peer)} for test in tests}
-    failed = False
-    for number in range(options.rounds):
-        for test in tests:
-            for peer in rotate(list(figures[test]), number):
-                figure = bench.run(test, peer)
-                figures[test][peer].append(figure)
-                failed |= figure is None
-        print(f"round {number + 1} of {options.rounds} done", file=sys.stderr)
+    with computing_programs(bench.processors if options.busy else []):
+        failed = run_rounds(bench, figures, options.rounds)
 
     rows = [compare(test, figures[test], peer) for test in tests for peer in figures[test]
             if peer != "uet" and "uet" in peers]

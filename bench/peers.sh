@@ -8,7 +8,7 @@ usage() {
   cat <<'HELP'
 Usage: bench/peers.sh [--rounds N] [--tests LIST] [--sizes LIST] [--peers LIST]
                       [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR] [--mtu N]
-                      [--loopback]
+                      [--loopback] [--busy]
 
 Every round runs each peer once per test and size, in an order that rotates; the machine may change
 speed, so only figures of one round are compared, and the median of the rounds' ratios is reported.
@@ -34,6 +34,7 @@ Both ends are pinned, one processor each, over a veth pair.
   --build DIR   build folder (default build/release; built when absent)
   --mtu N       MTU of the veth pair (default 9000)
   --loopback    over 127.0.0.1, where namespaces are not allowed
+  --busy        with another program on each processor, which computes all the time
   -h, --help    this text
 
 Ratios: latency uet/peer (below 1: uet is faster), bandwidth uet/peer (above 1: uet is faster).
@@ -52,6 +53,7 @@ while [ $# -gt 0 ]; do
     --build) needs_folder "$@"; build=$(realpath "$2"); shift ;;
     --mtu) needs_number "$@"; hosts_mtu=$2; shift ;;
     --loopback) loopback=1 ;;
+    --busy) args+=("$1") ;;
     -h|--help) usage; exit 0 ;;
     *) unknown "$1" ;;
   esac
