@@ -1,6 +1,6 @@
 // Numbers that no peer may be able to guess: PDCIDs, Start_PSNs, keys of hash tables. The stack
 // never draws them itself, it is handed a source: in production the system's generator
-// (io/system_random.h), in simulations and tests a seeded one, so that a run can be repeated.
+// (io/host/system_random.h), in simulations and tests a seeded one, so that a run can be repeated.
 // [PDS-193, T-04, TSS-070]
 #pragma once
 

@@ -1,7 +1,7 @@
 // What it costs a thread to move packets by UDP sockets: system calls of its own, or io_uring.
 // Both ends are in one thread, over the loopback interface, and its processor time is counted, so
 // that other programs disturb little. The ways take turns.
-#include "io/udp.h"
+#include "io/udp/udp.h"
 #include "tools/common/command_line.h"
 
 #include <time.h>

@@ -1,7 +1,7 @@
 // Fuzz target: IP packets as the packet-socket backend takes them apart, over UDP and without.
 #include "fuzz/target.h"
-#include "io/frame.h"
-#include "io/native.h"
+#include "io/frame/frame.h"
+#include "io/frame/native.h"
 
 #include <algorithm>
 #include <cstring>

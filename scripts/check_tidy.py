@@ -38,8 +38,8 @@ ARROWS = {
 ARROWS_OF_FILE = {  # exceptions, each by name
     "fep/engine.h": {"io"},
     "fep/engine.cpp": {"io"},
-    "io/sealed_io.h": {"tss", "wire"},
-    "io/sealed_io.cpp": {"tss", "wire"},
+    "io/seal/sealed_io.h": {"tss", "wire"},
+    "io/seal/sealed_io.cpp": {"tss", "wire"},
 }
 
 # The world of stations that tests share (architecture.md, section 8): of the project it needs base

@@ -4,7 +4,7 @@
 #pragma once
 
 #include "cms/config.h"
-#include "io/fault_plan.h"
+#include "io/fault/fault_plan.h"
 
 #include "base/rng.h"
 #include "base/time.h"

@@ -2,7 +2,7 @@
 // same time, as a key manager would have it; who is idle does it with its next packet.
 #pragma once
 
-#include "io/sealed_io.h"
+#include "io/seal/sealed_io.h"
 #include "tss/policy.h"
 
 #include "base/arena.h"

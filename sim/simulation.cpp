@@ -11,7 +11,7 @@
 #include "sim/world/clock.h"
 
 #include "fep/settle.h"
-#include "io/simnet.h"
+#include "io/simnet/simnet.h"
 
 #include <algorithm>
 #include <memory>

@@ -5,8 +5,8 @@
 #include "fep/engine.h"
 #include "fep/settle.h"
 
-#include "io/frame.h"
-#include "io/simnet.h"
+#include "io/frame/frame.h"
+#include "io/simnet/simnet.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Destinations, the way to a ring, and what happens when one is full.
 #include "io/shm/departures.h"
 
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 
 #include "base/hash.h"
 

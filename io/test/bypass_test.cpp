@@ -1,7 +1,7 @@
 // What stands in the way of frames, one thing at a time, each in a network namespace of its own
 // that ends with its test. Skipped without the privilege to make them; what this kernel or host
 // cannot set up is skipped by name.
-#include "io/bypass.h"
+#include "io/host/bypass.h"
 
 #include "io/socket.h"
 #include "io/test/frame_testing.h"

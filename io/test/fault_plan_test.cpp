@@ -1,5 +1,5 @@
 // Fault plans as text: every item, its units, and the sentence for each kind of mistake.
-#include "io/fault_plan.h"
+#include "io/fault/fault_plan.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The fault decorator: each misfortune happens to the packets it should and is counted; the rest
 // passes untouched and together.
-#include "io/faulty.h"
+#include "io/fault/faulty.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // The two rings of the packet-socket backend between two hosts. See frame_testing.h for when it is
 // skipped.
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 #include "io/test/frame_testing.h"
 
 #include <linux/if_packet.h>

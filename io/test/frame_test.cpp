@@ -1,5 +1,5 @@
 // Headers below UDP, against packets summed by hand, and everything that must be refused.
-#include "io/frame.h"
+#include "io/frame/frame.h"
 
 #include <gtest/gtest.h>
 

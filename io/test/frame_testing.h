@@ -2,7 +2,7 @@
 // make namespaces and packet sockets, and before Linux 6.2; where both are there nothing is.
 #pragma once
 
-#include "io/frame_io.h"
+#include "io/frame/frame_io.h"
 
 #include "io/test/frame_checks.h"
 #include "io/test/udp_testing.h"

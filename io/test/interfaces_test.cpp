@@ -1,5 +1,5 @@
 // The interface list: what must hold on any host, and the loopback that every host has.
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 
 #include <gtest/gtest.h>
 

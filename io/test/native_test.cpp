@@ -1,6 +1,6 @@
 // Packets as an IP protocol of their own, over loopback: what stands on the wire, who owns an
 // address, what is refused. What holds with UDP, too, is in udp_test.cpp.
-#include "io/frame.h"
+#include "io/frame/frame.h"
 #include "io/test/native_testing.h"
 
 #include "base/crc32c.h"

@@ -2,7 +2,7 @@
 // by its definition.
 #pragma once
 
-#include "io/frame.h"
+#include "io/frame/frame.h"
 #include "io/test/udp_testing.h"
 
 #include <poll.h>

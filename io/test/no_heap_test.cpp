@@ -1,8 +1,8 @@
 // Proof that no backend takes memory from the heap for a packet. A program of its own, because it
 // counts every allocation of the process.
-#include "io/faulty.h"
-#include "io/pcap_tap.h"
-#include "io/simnet.h"
+#include "io/fault/faulty.h"
+#include "io/simnet/simnet.h"
+#include "io/tap/pcap_tap.h"
 #include "io/test/xdp_testing.h"
 
 #include <gtest/gtest.h>

@@ -1,6 +1,6 @@
 // What the UDP backend says of routes that carry less than a packet: in a network namespace of its
 // own, on a device that drops everything. Skipped without the privilege to make one. [LF-141]
-#include "io/udp.h"
+#include "io/udp/udp.h"
 
 #include "io/test/frame_testing.h"
 

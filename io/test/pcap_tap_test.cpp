@@ -1,6 +1,6 @@
 // The recorder: a file checked octet by octet against one written by hand from the pcapng and IP
 // specifications, and read back by tshark where that is installed.
-#include "io/pcap_tap.h"
+#include "io/tap/pcap_tap.h"
 
 #include <gtest/gtest.h>
 #include <unistd.h>
@@ -254,9 +254,14 @@ TEST_F(PcapTapTest, PacketsWithoutUdpHaveAnEntropyHeader) {
   tap_.reset();
   const std::string shown = hex(file(path_));
   // 45, DSCP 8 and ECT(0), 27, id 0, DF, TTL 64, 253, checksum, addresses; EV, 0; "abc".
-  EXPECT_NE(shown.find("4522001b0000400040fd25c20a0000010a000002" "12340000" "616263"),
+  EXPECT_NE(shown.find("4522001b0000400040fd25c20a0000010a000002"
+                       "12340000"
+                       "616263"),
             shown.npos);
-  EXPECT_NE(shown.find("0a0000020a000001" "00000000" "6f6464"), shown.npos);
+  EXPECT_NE(shown.find("0a0000020a000001"
+                       "00000000"
+                       "6f6464"),
+            shown.npos);
 }
 
 TEST_F(PcapTapTest, TsharkReadsEveryField) {

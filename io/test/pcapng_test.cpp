@@ -1,6 +1,6 @@
 // The blocks against octets written by hand from the pcapng specification, for a little-endian
 // machine. tshark reads a whole file in pcap_tap_test.cpp.
-#include "io/pcapng.h"
+#include "io/tap/pcapng.h"
 
 #include <gtest/gtest.h>
 

@@ -1,5 +1,5 @@
 // Streams are read in gulps, single messages and small ones at once.
-#include "io/read_pace.h"
+#include "io/udp/read_pace.h"
 
 #include <gtest/gtest.h>
 

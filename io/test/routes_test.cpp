@@ -1,7 +1,7 @@
 // What routes carry, asked of this host's kernel. [LF-140]
-#include "io/routes.h"
+#include "io/host/routes.h"
 
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 
 #include <gtest/gtest.h>
 

@@ -1,6 +1,6 @@
 // What stands under the seal of a packet that leaves through SealedIo: the other end opens it by a
 // route that the test writes down itself. Whole processes are in prov/uet/test/secured_test.cpp.
-#include "io/sealed_io.h"
+#include "io/seal/sealed_io.h"
 
 #include "tss/test/end.h"
 

@@ -1,7 +1,7 @@
 // [LF-142] Two endpoints of one host: their packets go through shared memory where they may,
 // through the socket where not, and nothing else changes. [decision 21]
-#include "io/faulty.h"
-#include "io/pcap_tap.h"
+#include "io/fault/faulty.h"
+#include "io/tap/pcap_tap.h"
 #include "io/test/mapped_rings.h"
 #include "io/test/shm_testing.h"
 

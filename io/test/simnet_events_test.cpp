@@ -1,5 +1,5 @@
 // The events of the simulated network: by time, then in the order in which they were added.
-#include "io/simnet_parts.h"
+#include "io/simnet/parts.h"
 
 #include "base/rng.h"
 

@@ -1,5 +1,5 @@
 // The link and the inbox of a port of the simulated network.
-#include "io/simnet_port.h"
+#include "io/simnet/port.h"
 
 #include <gtest/gtest.h>
 

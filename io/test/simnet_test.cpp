@@ -1,6 +1,6 @@
 // The simulated network: octets and marks arrive as sent, each fault does what it says and is
 // counted, and the same seed gives the same run.
-#include "io/simnet.h"
+#include "io/simnet/simnet.h"
 
 #include <gtest/gtest.h>
 

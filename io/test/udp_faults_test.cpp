@@ -1,7 +1,7 @@
 // Faults of the network under the UDP backend, however it moves packets: an interface that goes
 // down, a queue without room. In a network namespace of its own; skipped without the privilege.
 #include "io/test/frame_testing.h"
-#include "io/udp.h"
+#include "io/udp/udp.h"
 
 #include <cerrno>
 

@@ -2,7 +2,7 @@
 // and waiting for what arrives.
 #pragma once
 
-#include "io/udp.h"
+#include "io/udp/udp.h"
 
 #include <gtest/gtest.h>
 #include <poll.h>

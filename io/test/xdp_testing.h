@@ -2,7 +2,7 @@
 // process may not use AF_XDP, with the backend's own words.
 #pragma once
 
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 #include "io/xdp/xdp_io.h"
 
 #include "io/test/frame_testing.h"

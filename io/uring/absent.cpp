@@ -1,5 +1,5 @@
 // Of a build without liburing.
-#include "io/udp_ring.h"
+#include "io/udp/ring.h"
 
 namespace uet::io {
 

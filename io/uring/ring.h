@@ -3,7 +3,7 @@
 // loads. Messages to any number of sockets leave by one system call. Linux 6.1. [decision 24]
 #pragma once
 
-#include "io/udp_ring.h"
+#include "io/udp/ring.h"
 #include "io/uring/owner.h"
 
 #include <liburing.h>

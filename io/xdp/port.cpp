@@ -1,7 +1,7 @@
 // Order of the set-up, the queues of an interface, and sentences for what fails.
 #include "io/xdp/port.h"
 
-#include "io/frame.h"
+#include "io/frame/frame.h"
 
 #include <linux/ethtool.h>
 #include <linux/sockios.h>

@@ -2,7 +2,7 @@
 // queue. Set up once; moves nothing. [decision 26]
 #pragma once
 
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 #include "io/xdp/memory.h"
 #include "io/xdp/program.h"
 #include "io/xdp/queue.h"

@@ -1,7 +1,7 @@
 // The program, instruction by instruction, and the calls of bpf(2) that load and attach it.
 #include "io/xdp/program.h"
 
-#include "io/frame.h"
+#include "io/frame/frame.h"
 #include "io/xdp/patience.h"
 
 #include <arpa/inet.h>

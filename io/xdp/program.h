@@ -3,7 +3,7 @@
 // process is open: the kernel takes it off however the process ends. [decision 26, LF-144]
 #pragma once
 
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 #include "io/socket.h"
 
 #include "base/packet.h"

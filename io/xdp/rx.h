@@ -3,7 +3,7 @@
 // [decision 26]
 #pragma once
 
-#include "io/frame_reader.h"
+#include "io/frame/reader.h"
 #include "io/xdp/port.h"
 
 #include "base/packet.h"

@@ -1,7 +1,7 @@
 // From packets to frames, and how the kernel is told of them.
 #include "io/xdp/tx.h"
 
-#include "io/frame.h"
+#include "io/frame/frame.h"
 
 #include <arpa/inet.h>
 #include <linux/if_ether.h>

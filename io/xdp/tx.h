@@ -2,8 +2,8 @@
 // system call sends a batch of them. [decision 26]
 #pragma once
 
-#include "io/native.h"
-#include "io/next_hops.h"
+#include "io/frame/native.h"
+#include "io/host/next_hops.h"
 #include "io/xdp/port.h"
 
 #include "base/packet.h"

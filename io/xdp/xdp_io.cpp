@@ -1,7 +1,7 @@
 // Which packets leave as frames, and when the UDP socket is looked at.
 #include "io/xdp/xdp_io.h"
 
-#include "io/frame.h"
+#include "io/frame/frame.h"
 
 #include <net/if.h>
 #include <sys/ioctl.h>

@@ -6,9 +6,9 @@
 // What it passes by: netfilter, IPsec, shaping, and captures of the host. [decision 26, LF-144]
 #pragma once
 
-#include "io/next_hops.h"
+#include "io/host/next_hops.h"
 #include "io/packet_io.h"
-#include "io/udp.h"
+#include "io/udp/udp.h"
 #include "io/xdp/port.h"
 #include "io/xdp/rx.h"
 #include "io/xdp/tx.h"

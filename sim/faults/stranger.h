@@ -4,7 +4,7 @@
 // must hold. [PDS 7.1]
 #pragma once
 
-#include "io/simnet.h"
+#include "io/simnet/simnet.h"
 
 #include "base/packet.h"
 #include "base/rng.h"

@@ -2,7 +2,7 @@
 // pcapng only sections, interfaces and packets are known; other blocks are passed over.
 #pragma once
 
-#include "io/pcapng.h"
+#include "io/tap/pcapng.h"
 
 #include <cstddef>
 #include <cstdint>

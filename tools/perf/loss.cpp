@@ -4,7 +4,7 @@
 
 #include "fep/engine.h"
 #include "fep/settle.h"
-#include "io/simnet.h"
+#include "io/simnet/simnet.h"
 
 #include <algorithm>
 #include <memory>

@@ -1,8 +1,8 @@
 // Asking the host, and remembering what it said.
 #include "prov/uet/domain/backend.h"
 
-#include "io/bypass.h"
-#include "io/frame_io.h"
+#include "io/frame/frame_io.h"
+#include "io/host/bypass.h"
 #include "io/socket.h"
 
 #include <linux/capability.h>

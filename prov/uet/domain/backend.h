@@ -3,7 +3,7 @@
 
 #include "prov/uet/settings/settings.h"
 
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 
 #include <string>
 

@@ -11,7 +11,7 @@
 #include "prov/uet/progress/progress.h"
 
 #include "base/result.h"
-#include "io/routes.h"
+#include "io/host/routes.h"
 
 #include <atomic>
 #include <cstddef>

@@ -6,7 +6,7 @@
 #include "prov/uet/api/compat.h"
 #include "prov/uet/settings/settings.h"
 
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 
 #include <cstdint>
 #include <optional>

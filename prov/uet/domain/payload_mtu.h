@@ -4,8 +4,8 @@
 
 #include "prov/uet/address/address.h"
 
-#include "io/interfaces.h"
-#include "io/routes.h"
+#include "io/host/interfaces.h"
+#include "io/host/routes.h"
 #include "wire/payload_mtu.h"
 
 #include <algorithm>

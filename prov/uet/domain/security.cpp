@@ -4,9 +4,9 @@
 #include "prov/uet/api/log.h"
 #include "prov/uet/settings/usual_paths.h"
 
-#include "io/sealed_io.h"
+#include "io/host/system_random.h"
+#include "io/seal/sealed_io.h"
 #include "io/socket.h"
-#include "io/system_random.h"
 #include "keys/agent_source.h"
 #include "keys/keyring.h"
 #include "keys/secret_memory.h"

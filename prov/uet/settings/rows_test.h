@@ -4,7 +4,7 @@
 #include "prov/uet/settings/fields.h"
 #include "prov/uet/settings/setting.h"
 
-#include "io/fault_plan.h"
+#include "io/fault/fault_plan.h"
 
 namespace uet::prov {
 

@@ -1,9 +1,9 @@
 // Collecting from files, sockets and programs.
 #include "tools/ctl/doctor/facts.h"
 
-#include "io/bypass.h"
+#include "io/host/bypass.h"
 #include "io/socket.h"
-#include "io/udp_ring.h"
+#include "io/udp/ring.h"
 #include "io/xdp/xdp_io.h"
 
 #include <arpa/inet.h>

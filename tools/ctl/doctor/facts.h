@@ -5,7 +5,7 @@
 #include "tools/ctl/doctor/firewall.h"
 #include "tools/ctl/doctor/keys.h"
 
-#include "io/interfaces.h"
+#include "io/host/interfaces.h"
 #include "prov/uet/settings/read.h"
 
 #include <cstdint>
