@@ -1,6 +1,7 @@
 #!/usr/bin/env python3
 """Holds docs/architecture.md against the tree: each path that it names exists, its table of folders
-lists the folders that there are, the picture has them, and the page is short enough to read.
+lists the folders that there are, section 2 names the rooms of the large ones, the picture has the
+folders, and the page is short enough to read. The paths that docs/simulator.md names exist, too.
 The README's counts are those of docs/compliance.md, and what it links to exists.
 """
 import pathlib
@@ -10,12 +11,16 @@ import sys
 
 LINES_MAX = 300
 NOT_LISTED = {".ci", ".github"}  # hold files for others' programs
+WITH_ROOMS = ("pds", "ses", "prov/uet", "sim", "io", "cms", "tss")  # each folder in it has its text
 
 
-def tracked_folders(root):
+def tracked_folders(root, under=""):
+    """The names of the folders directly in `under` that hold tracked files."""
     listed = subprocess.run(["git", "-C", root, "ls-files"], capture_output=True, text=True,
                             check=True).stdout
-    return {line.split("/")[0] for line in listed.splitlines() if "/" in line}
+    prefix = under + "/" if under else ""
+    inside = [line[len(prefix):] for line in listed.splitlines() if line.startswith(prefix)]
+    return {line.split("/")[0] for line in inside if "/" in line}
 
 
 def named_paths(text):
@@ -30,6 +35,14 @@ def listed_folders(text):
     table = text[text.index("## 2. Folders"):]
     table = table[:table.index("###")] if "###" in table else table
     return {name.split("/")[0] for name in re.findall(r"^\| `([a-z/]+)` \|", table, re.M)}
+
+
+def unnamed_rooms(root, text):
+    section = text[text.index("## 2. Folders"):text.index("\n## 3.")]
+    for folder in WITH_ROOMS:
+        for room in sorted(tracked_folders(root, folder) - {"test"}):
+            if f"`{folder}/{room}`" not in section:
+                yield f"section 2 says nothing about {folder}/{room}"
 
 
 def findings(root):
@@ -53,12 +66,19 @@ def findings(root):
         yield f"the table of folders lacks {name}"
     for name in sorted(listed - there):
         yield f"the table of folders has {name}, which is no folder"
+    yield from unnamed_rooms(root, text)
     dot = (root / "docs/pictures/folders.dot").read_text()
     svg = (root / "docs/pictures/folders.svg").read_text()
     for label in re.findall(r'label="([^"]+)"', dot):
         for line in label.split(r"\n"):
             if line.replace("'", "&#39;") not in svg and line not in svg:
                 yield f'the picture lacks "{line}": draw it anew'
+
+
+def simulator_findings(root):
+    for path in named_paths((root / "docs/simulator.md").read_text())[0]:
+        if not list(root.glob(path)) and not list(root.glob(path + ".*")):
+            yield f"there is no {path}"
 
 
 def readme_findings(root):
@@ -77,10 +97,13 @@ def main():
     found = list(findings(root))
     for finding in found:
         print(f"docs/architecture.md: {finding}")
+    simulator = list(simulator_findings(root))
+    for finding in simulator:
+        print(f"docs/simulator.md: {finding}")
     stale = list(readme_findings(root))
     for finding in stale:
         print(f"README.md: {finding}")
-    return 1 if found or stale else 0
+    return 1 if found or simulator or stale else 0
 
 
 if __name__ == "__main__":
