@@ -86,7 +86,7 @@ enum class Lead : uint8_t {
 
 // Up to kCapacity packets on their way out. Made once per engine; never allocates afterwards.
 // Building: begin(), write into the returned header room, add_payload() any number of times,
-// then commit() or rollback(). What the backend did not take stays and is offered again.
+// then commit(). What the backend did not take stays and is offered again.
 class TxBatch {
  public:
   static constexpr uint32_t kCapacity = 64;
@@ -135,7 +135,6 @@ class TxBatch {
     packets_[size_++] = building_;
     payload_bytes_ += building_.payload_bytes;
   }
-  void rollback() { slices_used_ = first_slice_; }
 
   std::span<TxPacket> packets() { return {packets_.data(), size_}; }
   std::span<const TxPacket> packets() const { return {packets_.data(), size_}; }

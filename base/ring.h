@@ -68,8 +68,6 @@ class Ring {
   T& back() { return (*this)[end_ - 1]; }
   const T& back() const { return (*this)[end_ - 1]; }
 
-  uint32_t begin_index() const { return begin_; }  // of the oldest value
-  uint32_t end_index() const { return end_; }      // that the next push gets
   uint32_t size() const { return end_ - begin_; }
   uint32_t capacity() const { return capacity_; }
   bool empty() const { return begin_ == end_; }

@@ -90,7 +90,6 @@ class CreditPacer {
   uint32_t backlog_units(CreditKey key);
   uint32_t source_count() const { return sources_.size(); }
   uint32_t context_count() const { return contexts_.size(); }
-  uint32_t core_rate_q16() const { return core_.rate_q16(); }
 
  private:
   // Constants, in units of credit.

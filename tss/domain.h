@@ -124,7 +124,6 @@ class SecureDomain {
   KeySlot& slot(bool an) { return slots_[an ? 1 : 0]; }
   // The key to transmit with; null when there is none.
   KeySlot* tx_slot(Instant now);
-  bool transmits_with() const { return tx_an_; }
   void count(Count c) { counts_.add(c); }
   const Counts& counts() const { return counts_; }
 

@@ -109,18 +109,16 @@ struct StandardRequest {
 
   RequestCommon common{};
   MessageId message_id{};       // 0 is not used
-  uint64_t buffer_offset = 0;   // see deferrable_tokens()
+  uint64_t buffer_offset = 0;   // deferrable: RestartTokens
   uint32_t initiator = 0;       // initiator ID
-  uint64_t match_bits = 0;      // see memory_key(), rtr_tokens()
+  uint64_t match_bits = 0;      // see memory_key(); ready to restart: RestartTokens
   uint64_t header_data = 0;     // som=1; meaningful with hd=1
   uint16_t payload_length = 0;  // som=0; 14 bits, octets in this packet (READ: asked for)
   uint32_t message_offset = 0;  // som=0; octets before this packet in the message
   uint32_t request_length = 0;  // octets of the whole message
 
-  // The same 64 bits under the names they have in other operations.
+  // The same 64 bits under the name they have in other operations.
   uint64_t memory_key() const { return match_bits; }
-  RestartTokens deferrable_tokens() const { return RestartTokens::unpack(buffer_offset); }
-  RestartTokens rtr_tokens() const { return RestartTokens::unpack(match_bits); }
 
   // What is wrong with the values, once they are read. [WIRE-100, WIRE-116]
   Checked check() const { return check(common.ver, payload_length); }

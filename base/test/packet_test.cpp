@@ -77,16 +77,6 @@ TEST_F(TxBatchTest, DetachTwiceKeepsTheOctets) {
   EXPECT_EQ(picture(), "b|second@2 c|first@3 ");
 }
 
-TEST_F(TxBatchTest, RollbackLeavesNoTrace) {
-  std::string x = "xx";
-  add("a", {&x}, 1);
-  batch_->begin();
-  batch_->add_payload(x.data(), 2);
-  batch_->rollback();
-  add("b", {&x}, 2);
-  EXPECT_EQ(picture(), "a|xx@1 b|xx@2 ");
-}
-
 TEST_F(TxBatchTest, IsFullBeforeASliceCanBeLost) {
   std::string x = "x";
   while (!batch_->full()) add("h", std::vector<std::string*>(TxBatch::kSlicesPerPacket, &x), 1);

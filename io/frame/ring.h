@@ -55,7 +55,6 @@ class FrameRing {
   uint64_t arrived_at() const;
   // Only with has_frame().
   Frame take();
-  uint32_t lent_count() const { return lent_; }
   // All that was lent but the last `kept`.
   void give_back(uint32_t kept);
 
