@@ -17,6 +17,8 @@ COLUMNS = 100
 FILE_LINES = 500
 HEADER_LINES = 250
 FUNCTION_LINES = 60
+CODE = (".h", ".cpp", ".c")
+BUILD_LISTS = ("CMakeLists.txt", ".cmake")
 
 SANS_IO = ("base", "wire", "cms", "pds", "ses", "tss", "fep")
 
@@ -145,7 +147,7 @@ def check_text(path, text, report):
     for number, line in enumerate(text.split("\n"), 1):
         if line != line.rstrip():
             report(path, number, "trailing blanks")
-        if len(line) > COLUMNS and path.endswith((".h", ".cpp", ".c", ".py", ".sh", ".cmake")):
+        if len(line) > COLUMNS and path.endswith(CODE + (".py", ".sh") + BUILD_LISTS):
             report(path, number, f"{len(line)} columns, at most {COLUMNS}")
     if text and not text.endswith("\n"):
         report(path, text.count("\n") + 1, "no line break at the end")
@@ -162,7 +164,7 @@ def check_head_comment(path, text, report):
 def check_size(path, text, report):
     lines = text.count("\n")
     limit = HEADER_LINES if path.endswith(".h") and "/test/" not in path else FILE_LINES
-    if path.endswith((".h", ".cpp", ".c")) and lines > limit:
+    if path.endswith(CODE + BUILD_LISTS) and lines > limit:
         report(path, 1, f"{lines} lines, at most {limit}")
 
 
@@ -266,9 +268,9 @@ def main():
         if path.startswith("docs/reference/"):
             continue
         check_text(path, text, report)
-        if path.endswith((".h", ".cpp", ".c")):
+        check_size(path, text, report)
+        if path.endswith(CODE):
             code = strip_comments_and_strings(text)
-            check_size(path, text, report)
             check_includes(path, text, report)
             check_sans_io(path, code, report)
             check_functions(path, code, report)

@@ -128,6 +128,13 @@ class CheckTidyTest(Tree):
                 out = self.finding(path, f'// A.\n#include "{include}"\n')
                 self.assertIn(f"may not include {include}", out)
 
+    def test_lists_of_cmake_have_the_limits_of_code(self):
+        self.assertIn("a/CMakeLists.txt:2: 101 columns",
+                      self.finding("a/CMakeLists.txt", "# A.\n" + "x" * 101 + "\n"))
+        self.assertIn("b/CMakeLists.txt:1: 501 lines, at most 500",
+                      self.finding("b/CMakeLists.txt", "# B.\n" * 501))
+        self.assertIn("c/c.cmake:1: 501 lines", self.finding("c/c.cmake", "# C.\n" * 501))
+
     def test_upward_dependency_in_cmake(self):
         out = self.finding("cms/CMakeLists.txt",
                            "uet_add_library(cms SOURCES a.cpp DEPS base ses)\n")
