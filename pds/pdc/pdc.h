@@ -1,5 +1,5 @@
-// One packet delivery context: the state of one end of it. What happens to it is in the engine's
-// files, by concern; here is what it consists of, and the small questions it can answer alone.
+// One packet delivery context: the state of one end of it. Here is what it consists of, and the
+// small questions it can answer alone. What happens to it is in tx, rx and this folder.
 // [PDS 2, 5]
 #pragma once
 

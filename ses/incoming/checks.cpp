@@ -61,7 +61,7 @@ Decision Checks::judge(const Request& q) {
   if (ep == nullptr) return missing_endpoint(q);
   // A small header does not say which endpoint: its region decides. [SES-008]
   if (q.header != wire::NextHeader::small && !ep->options.hears(q.common.job_id)) {
-    return refused(ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-004]
+    return refused(ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-004, SES-112]
   }
   if (opcode == SesOpcode::msg_error) return {.kind = Decision::Kind::msg_error};
   if (begins_too_late(q)) return refused(ReturnCode::bad_job_id, Counter::rx_domain_closing);
