@@ -3,11 +3,11 @@
 #include "conformance/in_process.h"
 #include "conformance/runner.h"
 #include "tools/common/command_line.h"
+#include "tools/common/files.h"
 #include "tools/pcap/pcap_file.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdio>
 #include <filesystem>
 #include <string>
@@ -28,25 +28,6 @@ struct Options {
   bool trace = false;
   bool list = false;
 };
-
-// The files themselves, and the *.txt below the folders, in the order of their names.
-std::vector<std::string> files_of(const std::vector<std::string>& arguments) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> files;
-  for (const std::string& argument : arguments) {
-    if (!fs::is_directory(argument)) {
-      files.push_back(argument);
-      continue;
-    }
-    std::vector<std::string> found;
-    for (const auto& entry : fs::recursive_directory_iterator(argument)) {
-      if (entry.path().extension() == ".txt") found.push_back(entry.path().string());
-    }
-    std::ranges::sort(found);
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
-}
 
 std::string read(const std::string& file, Case& out) {
   std::vector<std::byte> octets;
@@ -169,7 +150,8 @@ int main(int argc, char** argv) {
   if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {
     return *status;
   }
-  const std::vector<std::string> files = files_of(options.cases);
+  const std::vector<std::string> files =
+      uet::tools::files_of(options.cases, ".txt", uet::tools::Folders::with_nested);
   if (files.empty()) return uet::tools::misuse(app, "no case in " + options.cases.front());
   return options.list ? list_all(files) : run_all(options, files);
 }

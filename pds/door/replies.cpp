@@ -22,6 +22,23 @@ void Replies::send_replies(TxBatch& batch) {
   }
 }
 
+template <class Header>
+bool Replies::queue(const Header& h, const FabricAddress& to, Entropy ev, uint32_t sdi) {
+  if (queue_.full()) {
+    res_.counters.add(Count::drop_reply_full);
+    return false;
+  }
+  Reply reply;
+  reply.to = to;
+  reply.ev = ev;
+  reply.sdi = sdi;
+  wire::Writer w(reply.octets);
+  h.emit(w);
+  reply.length = static_cast<uint8_t>(w.position());
+  queue_.push(reply);
+  return true;
+}
+
 void Replies::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev, uint32_t sdi) {
   const bool closes = h.nack_code == wire::NackCode::closing ||
                       h.nack_code == wire::NackCode::gtd_resp_unavail ||
@@ -29,29 +46,13 @@ void Replies::queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy e
   if (closes && !res_.config.fatal_nacks) {
     return res_.counters.add(Count::drop_nack_muted);  // [PDS 22]
   }
-  if (queue_.full()) return res_.counters.add(Count::drop_reply_full);
-  Reply reply;
-  reply.to = to;
-  reply.ev = ev;
-  reply.sdi = sdi;
-  wire::Writer w(reply.octets);
-  h.emit(w);
-  reply.length = static_cast<uint8_t>(w.position());
-  queue_.push(reply);
+  if (!queue(h, to, ev, sdi)) return;
   res_.counters.add(Count::nacks_tx);
   res_.counters.add(nack_tx_count(h.nack_code));
 }
 
 void Replies::queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev, uint32_t sdi) {
-  if (queue_.full()) return res_.counters.add(Count::drop_reply_full);
-  Reply reply;
-  reply.to = to;
-  reply.ev = ev;
-  reply.sdi = sdi;
-  wire::Writer w(reply.octets);
-  h.emit(w);
-  reply.length = static_cast<uint8_t>(w.position());
-  queue_.push(reply);
+  if (!queue(h, to, ev, sdi)) return;
   res_.counters.add(Count::acks_tx);
   res_.counters.add(Count::ack_after_close);
 }

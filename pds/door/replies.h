@@ -43,6 +43,9 @@ class Replies {
   void nack_stranger(const Inbound& in, wire::NackCode code, Instant now, Pdcid own = {});
 
  private:
+  // False, counted, when the queue is full.
+  template <class Header>
+  bool queue(const Header& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
   bool take_stranger_token(const FabricAddress& source, Instant now);
 
   Resources& res_;

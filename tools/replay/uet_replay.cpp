@@ -1,13 +1,12 @@
 // uet_replay: gives the stack what recordings say it was given, and shows where it answers
 // otherwise. docs/howto/replay.md is its manual.
 #include "tools/common/command_line.h"
+#include "tools/common/files.h"
 #include "tools/replay/record_text.h"
 
 #include <nlohmann/json.hpp>
 
-#include <algorithm>
 #include <cstdio>
-#include <filesystem>
 #include <string>
 #include <vector>
 
@@ -37,25 +36,6 @@ struct Totals {
   uint64_t packets = 0;
   uint64_t completions = 0;
 };
-
-// The files themselves, and the *.uetrec in the folders, in the order of their names.
-std::vector<std::string> files_of(const std::vector<std::string>& arguments) {
-  namespace fs = std::filesystem;
-  std::vector<std::string> files;
-  for (const std::string& argument : arguments) {
-    if (!fs::is_directory(argument)) {
-      files.push_back(argument);
-      continue;
-    }
-    std::vector<std::string> found;
-    for (const auto& entry : fs::directory_iterator(argument)) {
-      if (entry.path().extension() == ".uetrec") found.push_back(entry.path().string());
-    }
-    std::ranges::sort(found);
-    files.insert(files.end(), found.begin(), found.end());
-  }
-  return files;
-}
 
 std::string call_text(const Recording& recording, const Difference& d) {
   return name(recording.records[d.call - 1].kind);
@@ -177,7 +157,8 @@ int main(int argc, char** argv) {
   app.add_flag("--json", options.json, "Print JSON");
   app.add_flag("--quiet,-q", options.quiet, "Print only what is not identical, and the sum");
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
-  const std::vector<std::string> files = files_of(options.files);
+  const std::vector<std::string> files =
+      uet::tools::files_of(options.files, ".uetrec", uet::tools::Folders::themselves);
   if (files.empty()) return uet::tools::misuse(app, "no recording in " + options.files.front());
   return replay_all(files, options);
 }

@@ -215,14 +215,7 @@ int Counter::trywait() {
 int Counter::control(int command, void* arg) {
   domain_.home().require();
   if (arg == nullptr) return -FI_EINVAL;
-  switch (command) {
-    case FI_GETWAIT:
-      return wait_.get_wait(arg);
-    case FI_GETWAITOBJ:
-      return wait_.get_wait_obj(arg);
-    default:
-      return -FI_ENOSYS;
-  }
+  return wait_.control(command, arg);
 }
 
 }  // namespace uet::prov

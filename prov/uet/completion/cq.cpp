@@ -429,14 +429,7 @@ int CompletionQueue::trywait() {
 
 int CompletionQueue::control(int command, void* arg) {
   domain_.home().require();
-  switch (command) {
-    case FI_GETWAIT:
-      return wait_.get_wait(arg);
-    case FI_GETWAITOBJ:
-      return wait_.get_wait_obj(arg);
-    default:
-      return -FI_ENOSYS;
-  }
+  return wait_.control(command, arg);
 }
 
 }  // namespace uet::prov

@@ -162,6 +162,17 @@ void WaitObject::end_watch(bool watched, Sleepers::Way way) {
   if (engine().sleepers().end_watch(watched, way)) engine().serve_sleepers();
 }
 
+int WaitObject::control(int command, void* arg) const {
+  switch (command) {
+    case FI_GETWAIT:
+      return get_wait(arg);
+    case FI_GETWAITOBJ:
+      return get_wait_obj(arg);
+    default:
+      return -FI_ENOSYS;
+  }
+}
+
 int WaitObject::get_wait(void* arg) const {
   if (kind_ != FI_WAIT_FD) return -FI_ENOSYS;  // the others have nothing to hand out
   if (arg == nullptr) return -FI_EINVAL;

@@ -65,11 +65,12 @@ class WaitObject {
   // For fi_trywait: runs the engine once; -FI_EAGAIN when the owner must be read first, 0 when
   // the descriptor may be slept on.
   int trywait(ProgressEngine::Entry& entry, const Condition& condition);
-  // FI_GETWAIT (int* for FI_WAIT_FD) and FI_GETWAITOBJ.
-  int get_wait(void* arg) const;
-  int get_wait_obj(void* arg) const;
+  // FI_GETWAIT (int* for FI_WAIT_FD) and FI_GETWAITOBJ; other commands are -FI_ENOSYS.
+  int control(int command, void* arg) const;
 
  private:
+  int get_wait(void* arg) const;
+  int get_wait_obj(void* arg) const;
   void stand_down();
   void raise();
   void lower();
