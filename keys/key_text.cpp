@@ -103,7 +103,10 @@ std::string domain_text(const DomainEntry& domain) {
   }
   if (!domain.jobs.empty()) {
     std::string jobs;
-    for (const uint32_t job : domain.jobs) jobs += (jobs.empty() ? "" : ", ") + std::to_string(job);
+    for (const uint32_t job : domain.jobs) {
+      jobs += jobs.empty() ? "" : ", ";
+      jobs += std::to_string(job);
+    }
     text += "jobs = [" + jobs + "]\n";
   }
   text += "transmit = " + std::to_string(domain.transmit ? 1 : 0) + "\n";

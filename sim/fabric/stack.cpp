@@ -88,7 +88,10 @@ const Named& named(const Names& names, const std::string& name, const char* what
     if (n.name == name) return n;
   }
   std::string known;
-  for (const Named& n : names) known += (known.empty() ? "" : ", ") + std::string(n.name);
+  for (const Named& n : names) {
+    known += known.empty() ? "" : ", ";
+    known += n.name;
+  }
   throw TopologyError("'" + name + "' is no " + what + "; there are " + known);
 }
 

@@ -170,7 +170,8 @@ void check_pattern(std::string_view pattern) {
   std::string names;
   for (const PatternName& p : kPatterns) {
     if (p.name == pattern) return;
-    names += (names.empty() ? "" : ", ") + std::string(p.name);
+    names += names.empty() ? "" : ", ";
+    names += p.name;
   }
   throw TrafficError("'" + std::string(pattern) + "' is none of " + names);
 }

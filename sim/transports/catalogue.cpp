@@ -246,7 +246,8 @@ void set_constant(T& transport, std::string_view word) {
   const std::string_view key = word.substr(0, equals);
   std::string known;
   for (const auto& row : T::kRows) {
-    known += (known.empty() ? "" : ", ") + std::string(row.key);
+    known += known.empty() ? "" : ", ";
+    known += row.key;
     if (row.key != key || equals == std::string_view::npos) continue;
     const std::string_view text = word.substr(equals + 1);
     double value = -1;
