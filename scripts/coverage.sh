@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Builds the coverage preset, runs the tests of one folder and prints a table: lines of each of its
+# Builds the coverage preset, runs the tests of folders and prints a table for each: lines of its
 # source files, and how many of them the tests reached. Needs gcov, which comes with the compiler.
 set -euo pipefail
 # shellcheck source=tools/lib.sh
@@ -7,10 +7,11 @@ set -euo pipefail
 
 usage() {
   cat <<'HELP'
-Usage: scripts/coverage.sh [--min PERCENT] [--missing] [-j N] [FOLDER]
+Usage: scripts/coverage.sh [--min PERCENT] [--missing] [-j N] [FOLDER...]
 
-  FOLDER         whose files are measured, by the tests with its label (default: pds)
-  --min PERCENT  fail when fewer lines of all files together are covered (default: 0)
+  FOLDER         whose files are measured, by the tests with its label (default: pds ses)
+  --min PERCENT  fail when fewer lines of all files of a folder are covered (default: 97 for pds
+                 and ses, 0 for others)
   --missing      name the lines that no test reaches
   -j N           compilations at a time (default: all processors)
   -h, --help     this text
@@ -20,7 +21,7 @@ Exit status: 0; 1 when a test fails or too few lines are covered; 2 wrong usage.
 HELP
 }
 
-folder=pds min=0 jobs=$(nproc) missing=0
+folders=() min='' jobs=$(nproc) missing=0
 while [ $# -gt 0 ]; do
   case $1 in
     --min)
@@ -31,24 +32,38 @@ while [ $# -gt 0 ]; do
     -j) needs_number "$@"; jobs=$2; shift ;;
     -h|--help) usage; exit 0 ;;
     -*) unknown "$1" ;;
-    *) folder=${1%/} ;;
+    *) folders+=("${1%/}") ;;
   esac
   shift
 done
-[ -f "$root/$folder/CMakeLists.txt" ] || misuse "there is no folder $folder with tests"
+[ ${#folders[@]} -gt 0 ] || folders=(pds ses)
+for folder in "${folders[@]}"; do
+  [ -f "$root/$folder/CMakeLists.txt" ] || misuse "there is no folder $folder with tests"
+done
+
+# How much of a folder must be reached when --min does not say it.
+usual_min() {
+  case $1 in
+    pds|ses) echo 97 ;;
+    *) echo 0 ;;
+  esac
+}
 
 cd "$root"
 build=build/coverage
 cmake --preset coverage >/dev/null
-cmake --build "$build" -j "$jobs" --target "tests_$folder" >&2
-find "$build" -name '*.gcda' -delete
-ctest --test-dir "$build" -L "^$folder\$" --output-on-failure >&2
 
-# Every object that was compiled, from the library and the tests: a header is covered by whatever
-# includes it.
-find "$build" -name '*.gcno' -print0 |
-  xargs -0 -r gcov --json-format --stdout 2>/dev/null |
-  python3 -c '
+measure() {
+  local folder=$1 least=$2
+  cmake --build "$build" -j "$jobs" --target "tests_$folder" >&2 || return 1
+  find "$build" -name '*.gcda' -delete
+  ctest --test-dir "$build" -L "^$folder\$" --output-on-failure >&2 || return 1
+
+  # Every object that was compiled, from the library and the tests: a header is covered by whatever
+  # includes it.
+  find "$build" -name '*.gcno' -print0 |
+    xargs -0 -r gcov --json-format --stdout 2>/dev/null |
+    python3 -c '
 import json, os, sys
 root, folder, least, show = sys.argv[1], sys.argv[2], float(sys.argv[3]), sys.argv[4] == "1"
 hits = {}
@@ -81,4 +96,11 @@ percent = 100.0 * covered / total
 print("%-32s %7d %8d %7.1f%%" % ("all", total, covered, percent))
 if percent < least:
     sys.exit("coverage.sh: %.1f %% is less than %g %%" % (percent, least))
-' "$root" "$folder" "$min" "$missing"
+' "$root" "$folder" "$least" "$missing"
+}
+
+status=0
+for folder in "${folders[@]}"; do
+  measure "$folder" "${min:-$(usual_min "$folder")}" || status=1
+done
+exit "$status"
