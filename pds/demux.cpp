@@ -127,7 +127,7 @@ Pdc* Demux::look_up(const Inbound& in, Instant now) {
       }
     }
     res_.counters.add(Count::drop_no_pdc);
-    replies_.nack_stranger(in, wire::NackCode::inv_dpdcid, now);  // [PDS-T4]
+    replies_.nack_stranger(in, wire::NackCode::inv_dpdcid, now);  // [PDS-I20, PDS-T4]
     return nullptr;
   }
   if (!is_from(*in.datagram, res_.peers[pdc->peer])) {

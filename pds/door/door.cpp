@@ -45,6 +45,7 @@ bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
     return true;
   }
   if (in.syn) {
+    pdc.life.change(PdcEvent::start_wrong);
     replies_.nack(pdc, wire::NackCode::new_start_psn, in.trigger, pdc.start.psn().value(), now);
   } else {
     res_.counters.add(Count::drop_syn_state);  // [PDS-162]

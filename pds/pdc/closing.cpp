@@ -6,11 +6,10 @@ namespace uet::pds {
 // Initiator. New messages go elsewhere from here on. [PDS-I10, PDS-I21, PDS-I22]
 void Closing::begin_close(Pdc& pdc) {
   UET_ASSERT(pdc.is_initiator());
-  pdc.life.note_close_asked();
   if (pdc.flow->ready) schedule_.wake_flow(*pdc.flow);
-  if (pdc.state() != PdcState::established) return;
+  if (!pdc.life.may(PdcEvent::close_wanted)) return;  // it closes, or has failed
   pdc.life.change(PdcEvent::close_wanted);
-  schedule_.want_control(pdc);
+  if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
 }
 
 // Target: only asks. [PDS-170, PDS-T10]

@@ -9,7 +9,7 @@ namespace uet::pds {
 void Deadlines::on_timer(Pdc& pdc, Instant now) {
   if (pdc.life.is_orphan()) {  // of what was not refused by now nobody knows [PDS-190]
     if (pdc.end.at() > now) return schedule_.arm_by(pdc, pdc.end.at());
-    return ending_.fail(pdc, {FailureReason::nack, pdc.life.orphaned_by(), false},
+    return ending_.fail(pdc, {FailureReason::nack, wire::NackCode::inv_dpdcid, false},
                         Count::pdc_closed_nack, false, now);
   }
   if (pdc.life.is_draining() && pdc.end.at() <= now) {

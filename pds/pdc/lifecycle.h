@@ -1,11 +1,9 @@
-// The state of one end of a PDC, and the only way to change it: an event for which the table of its
-// role has a row. What is remembered besides the state is here, too, with the reason why it is no
-// state. [PDS 5]
+// The state of one end of a PDC and the notes beside it, and the only way to change them: an event
+// for which the table of its role has a row. Rows of the reference that neither change the state
+// nor leave a note have no event: lifecycle_test.cpp names the part that does their work. [PDS 5]
 #pragma once
 
 #include "pds/pdc/pdc_state.h"
-
-#include "wire/code_points.h"
 
 #include <cstdint>
 #include <span>
@@ -19,24 +17,16 @@ enum class PdcEvent : uint8_t {
   start_given,      // the SYN begins where the target said, or the target said where
   start_wrong,      // a SYN begins elsewhere, still
   first_ack,        // the peer's PDCID is known
-  packet_sent,      // a request, or return data of a target
-  acked,            // ACK or SACK
-  request,          // a request of the peer, or return data
-  message,          // the client has a message for the same key
-  refused_for_now,  // no resources over there, or here
-  stranger,         // a packet of a PDC that is not known here
   close_wanted,     // idle, pressure, PSN range, or the peer asks
   messages_sent,    // what was started is sent, and nothing keeps the PDC open
   all_answered,     // both ways: the Close command has gone
   close_acked,      // the Close command is acknowledged
   close_void,       // the peer has no such PDC, or closed it before
   closed_in_err,    // the peer closed it in error
-  close_resent,     // the time-out of the Close command
   close_given_up,   // the peer does not answer the Close command
-  close_command,    // target: it came, and nothing is owed
-  close_too_early,  // target: it came while return packets are unanswered
-  close_held,       // target: it came, and a lower PSN is missing
-  beyond_close,     // target: a request above the close PSN
+  close_held,       // target: a Close command has come, and waits until all lower PSNs are there
+  close_command,    // target: they are, and nothing is owed
+  close_too_early,  // target: they are, and return packets are unanswered
   peer_done,        // NACK CLOSING for packets that were sent: they get their answers, no others
   orphaned,         // NACK INV_DPDCID: the peer's side is gone, verdicts are awaited
   expired,          // New_PDC_Time or Close_REQ_Time is over
@@ -47,6 +37,23 @@ enum class PdcEvent : uint8_t {
 // The name in words, for logs and tests. Never null.
 const char* name(PdcEvent event);
 
+// What a row leaves behind besides the state, until the PDC ends. Each of these holds in several
+// states; as states they would double those, with all their rows.
+enum class PdcNote : uint8_t {
+  none = 0,
+  // Initiator: the close is wanted. In SYN it cannot begin, because it needs the peer's PDCID, and
+  // SYN goes on with all that it does, but takes no more messages. [PDS-I10, PDS-I22]
+  close_asked = 1 << 0,
+  // The peer is done with the PDC: what was sent on it gets its answers, nothing else does. Holds
+  // from QUIESCE to CLOSE_ACK_WAIT, in CLOSE_WAIT and in ERROR. [PDS-120]
+  draining = 1 << 1,
+  // Target: a Close command has come. ESTABLISHED, CLOSE_WAIT and ERROR go on until the lower PSNs
+  // are there. [PDS-T15]
+  close_received = 1 << 2,
+  // Initiator: the peer's side is gone. It is ERROR, and sends nothing, not even a Close. [PDS-190]
+  orphan = 1 << 3,
+};
+
 // One row: in any of the states of `from`, `event` leads to `next`, or to where it was.
 struct LifecycleRow {
   const char* rule;  // of PDS 5, or of the section that adds the row
@@ -54,6 +61,7 @@ struct LifecycleRow {
   PdcEvent event;
   PdcState next;
   bool stays = false;  // the state is the one before; `next` says nothing
+  PdcNote note = PdcNote::none;
 
   constexpr bool is_from(PdcState state) const {
     return (from >> static_cast<unsigned>(state) & 1) != 0;
@@ -67,7 +75,7 @@ class Lifecycle {
  public:
   // The role is given once, before the first event.
   void start(bool is_initiator) { is_initiator_ = is_initiator; }
-  // Goes to the next state. Asserts that the table has a row for it.
+  // Goes to the next state and keeps the row's note. Asserts that the table has a row for it.
   void change(PdcEvent event);
   // Whether it has one.
   bool may(PdcEvent event) const;
@@ -86,32 +94,17 @@ class Lifecycle {
     return state_ == PdcState::close_ack_wait || (state_ == PdcState::error && is_initiator_);
   }
 
-  // --- records beside the state ---
-
-  // The close is wanted. In SYN it cannot begin, because it needs the peer's PDCID: a row that goes
-  // to another state would have that state do all that SYN does. [PDS-I22]
-  void note_close_asked() { close_asked_ = true; }
-  bool close_asked() const { return close_asked_; }
-  // The peer is done with the PDC: what was sent on it gets its answers, nothing else does. It goes
-  // on in whatever state it is: a state of its own would double QUIESCE to CLOSE_WAIT. [PDS-120]
-  void note_draining() { is_draining_ = true; }
-  bool is_draining() const { return is_draining_; }
-  // Target: the Close command has come, and waits for lower PSNs: the row T15 stays. [PDS-T15]
-  void note_close_received() { close_received_ = true; }
-  bool close_received() const { return close_received_; }
-  // Initiator: the NACK that said the peer's side is gone. It is ERROR, and sends nothing.
-  // [PDS-190]
-  void note_orphaned_by(wire::NackCode code) { orphaned_by_ = code; }
-  wire::NackCode orphaned_by() const { return orphaned_by_; }
-  bool is_orphan() const { return orphaned_by_ != wire::NackCode{}; }
+  bool close_asked() const { return has(PdcNote::close_asked); }
+  bool is_draining() const { return has(PdcNote::draining); }
+  bool close_received() const { return has(PdcNote::close_received); }
+  bool is_orphan() const { return has(PdcNote::orphan); }
 
  private:
+  bool has(PdcNote note) const { return (notes_ & static_cast<uint8_t>(note)) != 0; }
+
   PdcState state_ = PdcState::closed;
-  bool is_initiator_ : 1 = false;
-  bool close_asked_ : 1 = false;
-  bool is_draining_ : 1 = false;
-  bool close_received_ : 1 = false;
-  wire::NackCode orphaned_by_{};
+  bool is_initiator_ = false;
+  uint8_t notes_ = 0;  // PdcNote, of all rows that were taken
 };
 
 }  // namespace uet::pds

@@ -52,6 +52,7 @@ bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
   return true;
 }
 
+// Of both roles, and in every state that has a peer. [PDS-I9, PDS-T8, PDS-T11]
 void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
   // isrod has a meaning only where a control packet may open a PDC. [WIRE-038]
   if (!in.is_control && in.mode != pdc.mode) {
@@ -344,7 +345,7 @@ bool Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
       res_.counters.add(Count::close_cmd_rx);
       // A second one fills a hole below the first: what lies between them was executed.
       if (!pdc.life.close_received()) pdc.end.close_at_psn(in.psn());
-      pdc.life.note_close_received();
+      pdc.life.change(PdcEvent::close_held);
       return true;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
     case CtlType::close_req:
       res_.counters.add(Count::close_req_rx);

@@ -27,6 +27,11 @@ class PdcTableTest : public ::testing::Test {
     EXPECT_TRUE(table_.bind_peer(*pdc));
     return *pdc;
   }
+  // Its Close command has come.
+  static void receive_close(Pdc& pdc) {
+    pdc.life.change(PdcEvent::opened);
+    pdc.life.change(PdcEvent::close_held);
+  }
   // Opens and frees so many PDCs. Each begins at start_of(pdc), which must not be within 2^16 of
   // where the last PDC of its id ended.
   template <class StartOf>
@@ -179,7 +184,7 @@ TEST_F(PdcTableTest, ReclaimedTombstonesGiveWay) {
     EXPECT_NE(pdc, nullptr);
     pdc->peer = PeerId(1);
     pdc->peer_id = Pdcid(peer_id);
-    if (closed) pdc->life.note_close_received();
+    if (closed) receive_close(*pdc);
     const Pdcid id = pdc->id;
     table_.bury(*pdc, kNow + kept);
     return id;
@@ -225,7 +230,7 @@ TEST_F(PdcTableTest, TombstonesGiveWayToNobody) {
   std::vector<Pdcid> ids;
   for (uint16_t i : {uint16_t{1}, uint16_t{2}, uint16_t{3}}) {
     Pdc& pdc = target(1, i);
-    pdc.life.note_close_received();
+    receive_close(pdc);
     ids.push_back(pdc.id);
     EXPECT_EQ(table_.may_bury(), i < 3);
     table_.bury(pdc, kNow + Duration::seconds(i));
@@ -236,7 +241,7 @@ TEST_F(PdcTableTest, TombstonesGiveWayToNobody) {
   table_.expire_tombstones(kNow + Duration::seconds(1));
   EXPECT_TRUE(table_.may_bury());
   Pdc& again = target(1, 2);
-  again.life.note_close_received();
+  receive_close(again);
   const Pdcid id = again.id;
   const Psn start = again.start.psn();
   table_.bury(again, kNow + Duration::seconds(9));

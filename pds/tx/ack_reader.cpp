@@ -41,7 +41,7 @@ void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
 }
 }  // namespace
 
-// [PDS-090 .. PDS-095]
+// In every state of its sender. [PDS-I8, PDS-090 .. PDS-095]
 void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
                             std::span<const std::byte> ses, const RxDatagram& d, Instant now) {
   const Instant at = d.at;

@@ -18,6 +18,7 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
     return ending_.fail(pdc, {FailureReason::nack, h.nack_code, true}, Count::pdc_closed_nack,
                         false, now);
   }
+  pdc.life.change(PdcEvent::start_given);
   res_.counters.add(Count::psn_rebased);
   pdc.tx.rebase(start - pdc.start.psn());
   pdc.rx.release(res_.rx_pool);
@@ -83,7 +84,7 @@ void NackReader::on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now)
 
 // A peer that refuses is not silent, and may do so for as long as it lets something else pass now
 // and then. Its application may take any time, but there is none for return data: who reads has
-// posted the memory. [PDS-148]
+// posted the memory. [PDS-148, PDS-I5]
 void NackReader::note_refusal(Pdc& pdc, const wire::Nack& h, Instant now) {
   if (!pdc.is_initiator() || !waits_for_application(h.nack_code)) {
     return pdc.waiting.note_refused(now);
@@ -231,7 +232,6 @@ bool NackReader::drain(Pdc& pdc, const Failure& failure, Instant now) {
   }
   if (!any) return false;
   if (!pdc.life.is_draining()) {
-    pdc.life.note_draining();
     pdc.end.wait_until(now + res_.config.peer_timeout);
     schedule_.arm_by(pdc, pdc.end.at());
   }
@@ -262,7 +262,6 @@ bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
     }
   }
   if (!any) return false;
-  pdc.life.note_orphaned_by(failure.nack);
   pdc.life.change(PdcEvent::orphaned);
   pdc.end.wait_until(now + pdc.rtt.rto(res_.config.shortest_rto(), res_.config.rto_max, 0));
   schedule_.arm_by(pdc, pdc.end.at());

@@ -216,6 +216,8 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   return Step::sent;
 }
 
+// The state is not asked for: what has no message or no return data has nothing new. [PDS-I2,
+// PDS-I7, PDS-I11, PDS-T9]
 Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!has_new(pdc) || !window_open(res_, pdc)) return Step::idle;
   if (!pdc.path->may_send(pdc.path->limits.packet_bytes_max, now)) return Step::blocked;
