@@ -37,7 +37,8 @@ class Engine {
     uint32_t mtu_bytes = 0;  // 0: not known
     const pds::PathChange* change = nullptr;
   };
-  // Where notices go, to be logged; from progress() and collect().
+  // Where notices go, to be logged; from progress() and collect(). A function without an object: a
+  // log line needs none.
   void tell_of_paths(void (*told)(const PathNotice&)) { told_of_path_ = told; }
 
   // When progress() must run again at the latest although nothing arrives.

@@ -34,7 +34,7 @@ Result<ReceiveQueueId> Ses::open_shared(uint32_t rx_size) {
   return endpoints_.open_shared(rx_size);
 }
 
-Result<ReceiveQueueId> Ses::open_owned(uint32_t rx_size, const ReceiveOwner& owner) {
+Result<ReceiveQueueId> Ses::open_owned(uint32_t rx_size, ReceiveOwner& owner) {
   const ReceiveQueueId id = UET_TRY(endpoints_.open_shared(rx_size));
   exchange_.incoming().owned().add(*endpoints_.get(id), owner);
   return id;

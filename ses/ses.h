@@ -46,7 +46,7 @@ class Ses {
   Result<ReceiveQueueId> open_shared(uint32_t rx_size);
   // The same with receives that `owner` has, which is asked for one when a message arrives in its
   // turn; nothing is posted here. `owner` outlives the queue. [LF-159]
-  Result<ReceiveQueueId> open_owned(uint32_t rx_size, const ReceiveOwner& owner);
+  Result<ReceiveQueueId> open_owned(uint32_t rx_size, ReceiveOwner& owner);
   // Until end_turn() owners may be asked; what was kept for them before is first. They have the
   // processor meanwhile: it is their call that runs the engine.
   void begin_turn(Instant now) {

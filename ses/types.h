@@ -173,6 +173,10 @@ struct Completion {
 // SES. `reserve` books room for one inbound completion nobody posted for (remote CQ data, each
 // further multi-receive message, each message to a shared receive); false refuses the packet with a
 // retryable NACK. `release` gives back what was booked; there with `reserve`. [decision 11]
+//
+// A record with functions, not an abstract class: a question that nobody answers is null, so SES
+// does not ask it, and recordings keep which ones are; and both sinks of an endpoint, with different
+// options, may have one owner.
 struct CompletionSink {
   void* owner = nullptr;
   void (*complete)(void* owner, const Completion&) = nullptr;

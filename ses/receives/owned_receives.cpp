@@ -9,7 +9,7 @@
 
 namespace uet::ses {
 
-void OwnedReceives::add(ReceiveQueue& queue, const ReceiveOwner& owner) {
+void OwnedReceives::add(ReceiveQueue& queue, ReceiveOwner& owner) {
   UET_ASSERT(queue.is_shared && queue.open == 0 && queue.endpoints.empty());
   queue.owner = &owner;
   queues_.push_back(queue);
@@ -35,7 +35,7 @@ PostedReceive* OwnedReceives::ask(Endpoint& ep, const Sought& message) {
   if (queue.open >= queue.size || !receives_.has_slot() || !reserve(res_, ep)) return nullptr;
   release(ep);
   ReceiveRequest request;
-  const Asked asked = queue.owner->ask(queue.owner->self, message, request);
+  const Asked asked = queue.owner->ask(message, request);
   is_told_ = asked == Asked::unexpected;
   if (asked == Asked::useless) return fail(ep, message, request, EINVAL);
   if (asked != Asked::receive) return nullptr;
@@ -63,14 +63,14 @@ void OwnedReceives::settle(ReceiveQueue& queue, bool tagged) {
   if (UnexpectedMessage* const u = queue.matcher(tagged).oldest_unexpected()) {
     claim(queue, *u);
   } else {
-    queue.owner->forget(queue.owner->self);
+    queue.owner->forget();
   }
 }
 
 // The owner alone says what becomes of it.
 bool OwnedReceives::claim(ReceiveQueue& queue, UnexpectedMessage& u) {
   const uint64_t* const data = u.has_header_data ? &u.header_data : nullptr;
-  if (!queue.owner->keep(queue.owner->self, kept_.room().claim_of(u), data)) return false;
+  if (!queue.owner->keep(kept_.room().claim_of(u), data)) return false;
   queue.matcher(u.tagged).remove_unexpected(u);
   u.is_claimed = true;
   return true;

@@ -28,7 +28,7 @@ class OwnedReceives {
 
   // The owner takes over a shared queue that has no receives and no messages. It outlives the
   // queue.
-  void add(ReceiveQueue& queue, const ReceiveOwner& owner);
+  void add(ReceiveQueue& queue, ReceiveOwner& owner);
   // The queue closes.
   void remove(ReceiveQueue& queue);
 

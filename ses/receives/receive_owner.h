@@ -25,16 +25,19 @@ enum class Asked : uint8_t {
 };
 
 // Called from what PDS reports and from OwnedReceives, only while the owner may be asked; must not
-// call back into SES.
-struct ReceiveOwner {
-  void* self = nullptr;
+// call back into SES, nor throw.
+class ReceiveOwner {
+ public:
   // With `receive`, `out` is it; what it refers to stays valid until the next question.
-  Asked (*ask)(void* self, const Sought& message, ReceiveRequest& out) = nullptr;
+  virtual Asked ask(const Sought& message, ReceiveRequest& out) = 0;
   // The message is kept under that claim until Claims::receive or discard, or until it is lost.
   // False: the owner has no room to remember it, and is asked again in its next turn.
-  bool (*keep)(void* self, uint32_t claim, const uint64_t* header_data) = nullptr;
+  virtual bool keep(uint32_t claim, const uint64_t* header_data) = 0;
   // The message was refused, not kept: the sender resends it, and ask() is called again.
-  void (*forget)(void* self) = nullptr;
+  virtual void forget() = 0;
+
+ protected:
+  ~ReceiveOwner() = default;
 };
 
 }  // namespace uet::ses

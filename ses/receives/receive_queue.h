@@ -12,7 +12,7 @@
 namespace uet::ses {
 
 struct Endpoint;
-struct ReceiveOwner;
+class ReceiveOwner;
 
 using ReceiveQueueId = Id<struct ReceiveQueueTag, uint32_t>;  // 0: none
 
@@ -23,7 +23,7 @@ struct ReceiveQueue : ListNode<struct FreeQueueTag>, ListNode<struct OwnedTag> {
   // Receives do not belong to an endpoint, so the room for a completion is booked when a message
   // gets one, not when it is posted. [decision 11]
   bool is_shared = false;
-  const ReceiveOwner* owner = nullptr;  // whose receives it has; null: those posted here
+  ReceiveOwner* owner = nullptr;  // whose receives it has; null: those posted here
   uint32_t size = 0;                    // receives posted at most; then Errc::again
   uint32_t open = 0;                    // receives posted and not reported
   uint32_t disabled = 0;  // resource indices of its endpoints, of each class, that refuse messages

@@ -7,7 +7,7 @@
 namespace uet::ses::test {
 namespace {
 
-class OwnedTest : public SharedTest {
+class OwnedTest : public SharedTest, protected ReceiveOwner {
  protected:
   void SetUp() override { begin_owned(); }
   void begin_owned() {
@@ -18,18 +18,7 @@ class OwnedTest : public SharedTest {
     x_ = y_ = Sharer{};
     x_.ri = kRiOfX;
     y_.ri = kRiOfY;
-    owner_ = {this,
-              [](void* me, const Sought& message, ReceiveRequest& out) {
-                return static_cast<OwnedTest*>(me)->ask(message, out);
-              },
-              [](void* me, uint32_t claim, const uint64_t*) {
-                auto& self = *static_cast<OwnedTest*>(me);
-                if (self.refuses_to_keep_) return false;
-                self.claims_.push_back(claim);
-                return true;
-              },
-              [](void* me) { ++static_cast<OwnedTest*>(me)->forgotten_; }};
-    shared_ = *b_->ses->open_owned(rx_size_, owner_);
+    shared_ = *b_->ses->open_owned(rx_size_, *this);
     open(x_);
     open(y_);
     begin_turn();
@@ -50,7 +39,7 @@ class OwnedTest : public SharedTest {
   std::vector<uint32_t> claims_;
 
  private:
-  Asked ask(const Sought& message, ReceiveRequest& out) {
+  Asked ask(const Sought& message, ReceiveRequest& out) override {
     ++asked_;
     if (is_out_of_memory_) return Asked::later;
     if (rooms_.empty()) return Asked::unexpected;
@@ -65,8 +54,13 @@ class OwnedTest : public SharedTest {
     out.context.op = reinterpret_cast<void*>(context);
     return Asked::receive;
   }
+  bool keep(uint32_t claim, const uint64_t*) override {
+    if (refuses_to_keep_) return false;
+    claims_.push_back(claim);
+    return true;
+  }
+  void forget() override { ++forgotten_; }
 
-  ReceiveOwner owner_;
   std::vector<IoSlice> slices_;
   std::deque<std::pair<Octets*, uintptr_t>> rooms_;
 };

@@ -135,7 +135,7 @@ int SharedReceives::open(Domain& domain, fi_rx_attr* attr, fid_ep** ep, void* co
 }
 
 Result<ses::ReceiveQueueId> SharedReceives::open_queue(ProgressEngine::Entry& entry) {
-  if (peer_) return entry.ses().open_owned(size_, peer_->owner());
+  if (peer_) return entry.ses().open_owned(size_, *peer_);
   return entry.ses().open_shared(size_);
 }
 

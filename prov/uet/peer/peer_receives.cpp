@@ -120,7 +120,7 @@ std::unique_ptr<PeerReceives> PeerReceives::import(Domain& domain, void* context
 }
 
 PeerReceives::PeerReceives(Domain& domain, fid_peer_srx& srx)
-    : domain_(domain), srx_(srx), owner_{this, &on_ask, &on_keep, &on_forget} {
+    : domain_(domain), srx_(srx) {
   Imported& all = imported();
   const std::lock_guard lock(all.lock);
   number_ = ++all.last;
@@ -138,25 +138,6 @@ void PeerReceives::retire() {
   found->second.receives = nullptr;
   all.left.wait(lock, [&] { return all.by_number.at(number_).operations == 0; });
   all.by_number.erase(number_);
-}
-
-ses::Asked PeerReceives::on_ask(void* self, const ses::Sought& message, ses::ReceiveRequest& out) {
-  return static_cast<PeerReceives*>(self)->ask(message, out);
-}
-
-bool PeerReceives::on_keep(void* self, uint32_t claim, const uint64_t* header_data) {
-  auto& receives = *static_cast<PeerReceives*>(self);
-  try {
-    return receives.keep(claim, header_data);
-  } catch (const std::bad_alloc&) {
-    on_forget(self);
-    return false;
-  }
-}
-
-void PeerReceives::on_forget(void* object) {
-  auto& self = *static_cast<PeerReceives*>(object);
-  self.free(*self.told_);
 }
 
 ses::Asked PeerReceives::ask(const ses::Sought& message, ses::ReceiveRequest& out) {
@@ -193,6 +174,15 @@ bool PeerReceives::describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out) {
 }
 
 bool PeerReceives::keep(uint32_t claim, const uint64_t* header_data) {
+  try {
+    return queue_told(claim, header_data);
+  } catch (const std::bad_alloc&) {
+    forget();
+    return false;
+  }
+}
+
+bool PeerReceives::queue_told(uint32_t claim, const uint64_t* header_data) {
   told_->peer_context = reinterpret_cast<void*>(number_);
   describe_kept(*told_, sought_.bytes, header_data);
   const auto queue = sought_.tagged ? srx_.owner_ops->queue_tag : srx_.owner_ops->queue_msg;

@@ -21,15 +21,13 @@ class AddressVector;
 class Domain;
 class EndpointCore;
 
-class PeerReceives {
+class PeerReceives final : public ses::ReceiveOwner {
  public:
   // What the context of fi_srx_context names; null after a warning: nothing that can be asked.
   static std::unique_ptr<PeerReceives> import(Domain& domain, void* context);
   ~PeerReceives();
   PeerReceives(const PeerReceives&) = delete;
   PeerReceives& operator=(const PeerReceives&) = delete;
-
-  const ses::ReceiveOwner& owner() const { return owner_; }
 
   // Engine lock held. The stack's queue; the address vector that names senders, or null; the
   // enabled endpoints that share the queue, of which the first one reports lost messages.
@@ -56,11 +54,12 @@ class PeerReceives {
  private:
   PeerReceives(Domain& domain, fid_peer_srx& srx);
 
-  static ses::Asked on_ask(void* self, const ses::Sought& message, ses::ReceiveRequest& out);
-  static bool on_keep(void* self, uint32_t claim, const uint64_t* header_data);
-  static void on_forget(void* self);
-  ses::Asked ask(const ses::Sought& message, ses::ReceiveRequest& out);
-  bool keep(uint32_t claim, const uint64_t* header_data);
+  // The stack's questions.
+  ses::Asked ask(const ses::Sought& message, ses::ReceiveRequest& out) override;
+  bool keep(uint32_t claim, const uint64_t* header_data) override;
+  void forget() override { free(*told_); }
+
+  bool queue_told(uint32_t claim, const uint64_t* header_data);
   bool describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out);
   void receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry, uint32_t claim);
   EndpointCore& endpoint_of(const ses::Peeked& kept) const;
@@ -73,7 +72,6 @@ class PeerReceives {
   ses::ReceiveQueueId id_;
   AddressVector* av_ = nullptr;
   std::span<EndpointCore* const> endpoints_;
-  ses::ReceiveOwner owner_;
   // Entries that are queued at the owner, and the claims of their messages. Empty without
   // endpoints.
   std::unordered_map<fi_peer_rx_entry*, uint32_t> queued_;
