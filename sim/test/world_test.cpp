@@ -50,8 +50,11 @@ struct Counter {
   std::vector<TxFate> fates;
   Instant received_at;
   Instant deadline = Instant::never();
+  uint32_t advanced = 0;     // times
+  uint32_t transmitted = 0;  // times
 
   uint32_t transmit(TxBatch& batch, Instant) {
+    ++transmitted;
     uint32_t count = 0;
     for (const std::byte octet : std::exchange(waiting, {})) {
       batch.begin()[0] = octet;
@@ -76,6 +79,7 @@ struct Counter {
     }
   }
   void advance(Instant now) {
+    ++advanced;
     if (now < deadline) return;
     deadline = Instant::never();
     waiting.push_back(std::byte{99});
@@ -127,6 +131,21 @@ TEST_F(WorldTest, ARefusedPacketDoesNotLeaveAndItsStationIsTold) {
   EXPECT_EQ(a_.fates, (std::vector{TxFate::never, TxFate::sent}));
   ASSERT_EQ(world_.transit().size(), 1u);
   EXPECT_EQ(world_.transit()[0].octets[0], std::byte{2});
+}
+
+// Only the station that something arrives at, or whose time has come, is called at an event.
+TEST_F(WorldTest, AnEventCallsTheStationsThatItConcerns) {
+  Counter c;
+  world_.add(c, address(3));
+  a_.waiting = {std::byte{1}};
+  b_.deadline = kStart + kShort;
+  world_.run_until(kStart + kLong * 3, [](TxPacket&, Datagram&) -> Fate { return {kLong}; });
+  EXPECT_EQ(b_.received, std::vector{std::byte{1}});
+  EXPECT_EQ(a_.received, std::vector{std::byte{99}});
+  EXPECT_EQ(c.advanced, 0u);
+  EXPECT_EQ(c.transmitted, 1u) << "at the beginning, where each is asked";
+  EXPECT_EQ(a_.advanced, 0u);
+  EXPECT_EQ(b_.advanced, 1u);
 }
 
 TEST_F(WorldTest, ADatagramToNobodyIsLost) {

@@ -5,6 +5,7 @@
 // rates and queues; sim/simulation.h runs many of them.
 #pragma once
 
+#include "sim/world/clock.h"
 #include "sim/world/datagram.h"
 #include "sim/world/station.h"
 #include "sim/world/transit.h"
@@ -12,7 +13,11 @@
 #include "base/assert.h"
 
 #include <algorithm>
+#include <array>
+#include <bit>
+#include <cstddef>
 #include <memory>
+#include <unordered_map>
 #include <utility>
 #include <vector>
 
@@ -38,6 +43,7 @@ class World {
 
   // Adds a station at an address and returns its index: 0, 1, ... The world does not own it.
   uint32_t add(S& station, const FabricAddress& at) {
+    by_address_.emplace(at, size());
     sites_.push_back({&station, at});
     return size() - 1;
   }
@@ -80,28 +86,18 @@ class World {
   }
 
   // Hands the datagram to the station at its address, at once. False: no station has it.
-  bool arrive(Datagram& datagram) {
-    const auto site = std::ranges::find(sites_, datagram.to, &Site::at);
-    if (site == sites_.end()) return false;
-    RxDatagram received = datagram.arriving(now_);
-    site->station->receive(std::span<RxDatagram>(&received, 1), now_);
-    return true;
-  }
+  bool arrive(Datagram& datagram) { return arrive_at(datagram) != kNobody; }
   // Everything arrives that is due.
   void deliver() {
-    while (transit_.next() <= now_) {
-      Datagram datagram = transit_.take();
-      arrive(datagram);
-    }
+    deliver([](uint32_t) {});
   }
 
-  // The first deadline of a station, and the first of those and the arrivals.
+  // The first deadline of a station. Each is asked, because a test may have called any of them.
   Instant next_deadline() const {
     Instant next = Instant::never();
     for (const Site& site : sites_) next = std::min(next, site.station->next_deadline());
     return next;
   }
-  Instant next_event() const { return std::min(next_deadline(), transit_.next()); }
 
   // Moves time on; nothing happens.
   void pass(Duration time) { now_ = now_ + time; }
@@ -112,24 +108,59 @@ class World {
     for (const Site& site : sites_) site.station->advance(now_);
   }
 
-  // From event to event until `end`: timers, then arrivals, then what is sent.
+  // From event to event until `end`: timers, then arrivals, then what is sent. At each event only
+  // the stations that it concerns are called, so `fate` must not call any.
   template <class FateOf>
   void run_until(Instant end, FateOf&& fate) {
     transmit_all(fate);
-    for (Instant next; (next = next_event()) <= end;) {
-      advance(std::max(now_, next));
-      deliver();
-      transmit_all(fate);
+    Clock clock(now_);  // its actors are the stations, by index
+    for (uint32_t i = 0; i < size(); ++i) clock.wake(clock.add(), deadline_of(i));
+    for (Instant next; (next = std::min(clock.next(), transit_.next())) <= end;) {
+      now_ = std::max(now_, next);
+      clock.advance(now_);
+      for (const uint32_t i : clock.take_due()) {
+        sites_[i].station->advance(now_);
+        clock.call(i);
+      }
+      deliver([&](uint32_t i) { clock.call(i); });
+      for (const uint32_t i : clock.take_due()) {
+        transmit(i, fate);
+        clock.wake(i, deadline_of(i));
+      }
     }
     now_ = std::max(now_, end);
   }
 
  private:
+  static constexpr uint32_t kNobody = UINT32_MAX;
+  struct AddressHash {
+    size_t operator()(const FabricAddress& a) const {
+      const auto words = std::bit_cast<std::array<uint64_t, 3>>(a);
+      return (words[0] * 31 + words[1]) * 31 + words[2];
+    }
+  };
   struct Site {
     S* station;
     FabricAddress at;
   };
 
+  Instant deadline_of(uint32_t index) const { return sites_[index].station->next_deadline(); }
+  // Returns the station that got it, or kNobody.
+  uint32_t arrive_at(Datagram& datagram) {
+    const auto found = by_address_.find(datagram.to);
+    if (found == by_address_.end()) return kNobody;
+    RxDatagram received = datagram.arriving(now_);
+    sites_[found->second].station->receive(std::span<RxDatagram>(&received, 1), now_);
+    return found->second;
+  }
+  template <class Got>
+  void deliver(Got&& got) {
+    while (transit_.next() <= now_) {
+      Datagram datagram = transit_.take();
+      const uint32_t index = arrive_at(datagram);
+      if (index != kNobody) got(index);
+    }
+  }
   template <class FateOf>
   void leave(TxPacket& packet, Datagram datagram, FateOf&& fate) {
     const Fate copies = fate(packet, datagram);
@@ -141,6 +172,7 @@ class World {
   Instant now_;
   uint32_t batches_max_;
   std::vector<Site> sites_;
+  std::unordered_map<FabricAddress, uint32_t, AddressHash> by_address_;
   Transit<Datagram> transit_;
   std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
 };
