@@ -125,7 +125,7 @@ struct Config {
   // --- loss ---
   Patience patience = Patience::time;                // [decision 4]
   Duration rto_init = Duration::milliseconds(50);    // RTO_Init_Time: first one of a connection
-  Duration rto_min = Duration::milliseconds(5);      // shortest one, see shortest_rto(); ours
+  Duration rto_min = Duration::milliseconds(5);      // see shortest_rto(), probed_rto(); ours
   Duration rto_max = Duration::milliseconds(200);    // cap of the back-off
   Duration nack_retx = Duration::milliseconds(2);    // NACK_Retx_Time
   uint32_t rto_retx_max = 5;                         // Max_RTO_Retx_Cnt, patience retries; 0-15
@@ -194,6 +194,8 @@ struct Config {
 
   // No time-out is shorter. [PDS-140]
   Duration shortest_rto() const { return std::min(rto_init, rto_min); }
+  // The same of a PDC whose peer answers Probes: four times Tail_Loss_Time at least. [PDS-140]
+  Duration probed_rto() const { return std::min(rto_init, std::max(rto_min, tail_loss * 4)); }
 
   // Every value is in its range.
   bool valid() const {

@@ -144,6 +144,62 @@ TEST_F(FirstTimeOutTest, IsLongerForRudiToo) {
   expect_time_out(b, 1, Count::rudi_retx_rto);
 }
 
+class NextTimeOutTest : public ::testing::Test {
+ protected:
+  // How often a packet has timed out so long after it was sent on a PDC with short round trips; it
+  // is not answered, and neither is what asks for it.
+  uint64_t timeouts_after(Duration time) {
+    Bench b(config_);
+    b.open_initiator(1);
+    int sent = 0;
+    for (; sent < 20; ++sent) {
+      b.elapse(100_us);
+      b.rx_header(b.ack(b.start + sent));
+      b.client.post(b.flow, static_cast<uint32_t>(sent) + 2, 100);
+      EXPECT_EQ(b.tx().size(), 1u);
+    }
+    for (Duration passed; passed < time; passed = passed + 1_ms) {
+      b.elapse(1_ms);
+      b.tx();
+    }
+    return b.count(Count::retx_rto);
+  }
+  NextTimeOutTest() {
+    config_.rto_init = 60_ms;
+    config_.rto_min = 5_ms;
+    config_.tail_loss = 8_ms;
+  }
+  Config config_;
+};
+
+// [PDS-140] Probes ask after 8 ms whether it is lost: it may wait in a queue that was empty when it
+// was sent, so it has four times as long.
+TEST_F(NextTimeOutTest, LeavesTimeToProbes) {
+  EXPECT_EQ(timeouts_after(31_ms), 0u);
+  EXPECT_EQ(timeouts_after(33_ms), 1u);
+}
+
+// [PDS-140] No longer than the first one.
+TEST_F(NextTimeOutTest, IsNoLongerThanTheFirst) {
+  config_.rto_init = 20_ms;
+  EXPECT_EQ(timeouts_after(19_ms), 0u);
+  EXPECT_EQ(timeouts_after(21_ms), 1u);
+}
+
+// [PDS-140] A longer one that is set counts.
+TEST_F(NextTimeOutTest, MayBeSetLonger) {
+  config_.rto_min = 50_ms;
+  EXPECT_EQ(timeouts_after(49_ms), 0u);
+  EXPECT_EQ(timeouts_after(51_ms), 1u);
+}
+
+// [PDS-140, PDS-163] Where nobody answers Probes, time alone shows a loss.
+TEST_F(NextTimeOutTest, IsShortWithoutProbes) {
+  config_.probe = false;
+  EXPECT_EQ(timeouts_after(4_ms), 0u);
+  EXPECT_EQ(timeouts_after(7_ms), 1u);
+}
+
 // Each packet leaves the window once.
 TEST_F(EarlyTimeoutTest, TheWindowIsEmptyInTheEnd) {
   acknowledge(false);

@@ -7,11 +7,15 @@
 
 namespace uet::pds {
 
-// Toward a source that may be forged the time doubles without the cap. [T-38]
+// Toward a source that may be forged the time doubles without the cap [T-38]. Where the peer
+// answers Probes, they find a loss before: a time-out is for what they do not find, and may wait
+// until a queue that has just grown shows in a round trip. [PDS-140]
 Duration LossRecovery::rto_of(const Pdc& pdc, uint32_t timeouts) const {
   const bool is_patient = res_.config.patience == Patience::time && pdc.is_unverified();
   const Duration cap = is_patient ? res_.config.peer_timeout : res_.config.rto_max;
-  return pdc.rtt.rto(res_.config.shortest_rto(), std::max(cap, res_.config.rto_max), timeouts);
+  const Duration least =
+      may_probe(res_, pdc) ? res_.config.probed_rto() : res_.config.shortest_rto();
+  return pdc.rtt.rto(least, std::max(cap, res_.config.rto_max), timeouts);
 }
 
 // How long an outstanding packet is left alone after it was sent.

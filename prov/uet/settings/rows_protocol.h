@@ -93,7 +93,8 @@ inline constexpr Setting kProtocolRows[] = {
      "trips, to what they need"},
     {"RTO_MIN_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_min), "PDS-140",
      "Shortest retransmission time-out when round trips are known; more than RTO_INIT_TIME counts "
-     "as that. Raise both where hosts sleep for longer"},
+     "as that. Toward peers that answer Probes it is at least 4 times TAIL_LOSS_TIME. Raise "
+     "RTO_INIT_TIME and this where hosts sleep for longer"},
     {"RTO_MAX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.rto_max), "PDS-140",
      "Upper bound of the retransmission back-off; less than RTO_INIT_TIME counts as that"},
     {"NACK_RETX_TIME", Kind::time, "us", 100, 8 * kSecond, UET_STACK(pds.nack_retx), "PDS-118",
