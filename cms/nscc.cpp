@@ -75,6 +75,8 @@ NsccLaw::NsccLaw(const Config& c)
       target(target_of(c)),
       adjust_period(c.base_rtt * c.nscc.adjust_period_permille / 1000),
       quick_threshold(quick_threshold_of(c)),
+      first_packets(static_cast<uint16_t>(
+          std::min<uint64_t>(c.first_window_bytes() / c.mtu_bytes, UINT16_MAX))),
       quick_gate(c.nscc.quick_gate),
       quick_adapt(c.nscc.quick_adapt),
       credit_on(c.has_credit()),
@@ -106,7 +108,10 @@ Nscc::Nscc(const Config& config)
       window_max_(law_.window_max),
       base_rtt_(first_base_rtt(law_)),
       signs_(config.learns_by_loss ? config.window_bytes_max : 0) {
-  if (config.start_slowly) set_window(static_cast<int64_t>(config.first_window_bytes() << 8));
+  if (!config.start_slowly) return;
+  const uint64_t first =
+      config.learns_by_loss ? config.untried_window_bytes() : config.first_window_bytes();
+  set_window(static_cast<int64_t>(first << 8));
 }
 
 void Nscc::set_window(int64_t q8) {  // [CMS-088]
@@ -124,6 +129,12 @@ void Nscc::begin_anew(Duration base_rtt) {
   timed_out_ = 0;
   if (!law_.starts_slowly) set_window(static_cast<int64_t>(window_max_ << 8));
   note_base_rtt(base_rtt);
+  if (!law_.learns_by_loss || base_rtt_ == kUnknownRtt) return;
+  // The peer has answered before, so that Probes show what is lost: the first window may be larger,
+  // if nothing has shown yet that this is too much. [CMS-196]
+  const uint64_t first_q8 = uint64_t{law_.first_packets} * law_.mtu << 8;
+  if (signs_.doubles_below() < law_.window_max) return;
+  set_window(std::max(cwnd_q8_, static_cast<int64_t>(first_q8)));
 }
 
 void Nscc::note_base_rtt(Duration measured) {

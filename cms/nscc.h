@@ -32,6 +32,7 @@ struct NsccLaw {
   Duration target;           // target_qdelay
   Duration adjust_period;
   Duration quick_threshold;  // infinite: never
+  uint16_t first_packets;    // of the first window, where it starts slowly
   uint8_t quick_gate;
   bool quick_adapt;
   bool credit_on;  // RCCC owns the last hop [CMS-097]
@@ -71,8 +72,9 @@ class Nscc {
   void on_settled(int32_t balance) { inflight_ -= balance; }
   // Nothing is sent, and nothing is in flight. [CMS-115]
   void on_idle() { saved_q8_ = 0; }
-  // Something is sent after it was idle for a while: it is as a new context, but where that would
-  // start slowly it keeps its window. base_rtt: zero where none is known. [CMS-008, CMS-105]
+  // Something is sent after it was idle for a while, or for the first time: it is as a new context,
+  // but where that would start slowly it keeps its window, and has a larger one with a base RTT
+  // that is known. base_rtt: zero where none is. [CMS-008, CMS-105, CMS-196]
   void begin_anew(Duration base_rtt);
 
   uint64_t window_bytes() const { return static_cast<uint64_t>(cwnd_q8_) >> 8; }

@@ -176,7 +176,9 @@ inline constexpr Setting kTuningRows[] = {
     {"PACING", Kind::share, "a window in a round trip", 0, 1000, UET_STACK(cms.pacing_percent),
      "ours", "Pace at which a window leaves; 0: at once"},
     {"INITIAL_WINDOW", Kind::count, "packets", 0, 4096, UET_STACK(cms.initial_window_packets),
-     "ours", "Initial congestion window; 0: enough for 128 KiB of payload"},
+     "ours",
+     "Initial congestion window; 0: enough for 128 KiB of payload, with nscc and both 16 KiB "
+     "toward a peer whose round trip is not known"},
     {"WINDOW_BYTES_MAX", Kind::octets, "octets", 65536, int64_t{1} << 31,
      UET_STACK(cms.window_bytes_max), "ours", "Largest congestion window",
      "2MiB, but no more than the socket's receive buffer"},
