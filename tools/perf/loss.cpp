@@ -1,10 +1,11 @@
-// Two engines, a simulated network and a loop over its events. Messages follow each other without
-// a pause: each completion posts the next one.
+// Two engines at a simulated network. Messages follow each other without a pause: each completion
+// posts the next one.
 #include "tools/perf/loss.h"
 
 #include "fep/engine.h"
 #include "fep/settle.h"
 #include "io/simnet/simnet.h"
+#include "sim/world/drive.h"
 
 #include <algorithm>
 #include <memory>
@@ -115,18 +116,18 @@ class Stream {
     ++posted_;
   }
   void run_until(Instant end) {
-    while (now_ < end) {
-      bool is_busy = a_.engine->progress(now_);
-      is_busy = b_.engine->progress(now_) || is_busy;
+    const auto visit = [this](Instant now) {
+      now_ = now;
+      bool is_busy = a_.engine->progress(now);
+      is_busy = b_.engine->progress(now) || is_busy;
       for (; posted_ < a_.completions + kMessagesAhead; is_busy = true) post();
       while (net_.take_touched() != io::SimNet::kNoPort) {  // both ports are served each time
       }
-      Instant next =
-          std::min({net_.next_event(), a_.engine->next_deadline(), b_.engine->next_deadline()});
-      if (is_busy) next = std::min(next, now_ + kTurn);
-      now_ = std::min(end, std::max(next, now_ + Duration::nanoseconds(1)));
-      net_.advance(now_);
-    }
+      const Instant next = std::min(a_.engine->next_deadline(), b_.engine->next_deadline());
+      return is_busy ? std::min(next, now + kTurn) : next;
+    };
+    now_ = sim::drive(
+        net_, end, [] { return false; }, visit);
   }
 
   LossPlan plan_;

@@ -1,10 +1,11 @@
-// Two fabric endpoints joined by a pipe without cost: packets are handed over by header, payload
-// octets are not moved, time is simulated. What is left is the stack itself. For uet_perf and the
-// allocation test. Each side moves as many packets in a row as Engine does.
+// Two fabric endpoints joined by a pipe without cost (sim/world/pipe.h): what is left is the stack
+// itself. For uet_perf and the allocation test.
 #pragma once
 
 #include "fep/fabric_endpoint.h"
 #include "fep/settle.h"
+
+#include "sim/world/pipe.h"
 
 #include <cstdint>
 #include <memory>
@@ -31,7 +32,7 @@ class Pair {
   // The same with tagged sends that find their receives posted.
   uint64_t tagged(uint64_t bytes, uint32_t rounds);
   // Packets that moved so far, acknowledgements and control packets among them.
-  uint64_t moved() const { return moved_; }
+  uint64_t moved() const { return pipe_.moved(); }
 
  private:
   struct Side {
@@ -44,20 +45,14 @@ class Pair {
   };
   void open(Side& side, uint8_t host);
   void run_until(uint64_t sender_completions, uint64_t receiver_completions);
-  void carry(Side& from, Side& to);
 
   fep::Config config_;
   uint32_t flows_;
   Spread spread_;
   Side a_, b_;
   uint64_t key_ = 0;
-  uint64_t packets_ = 0;
-  uint64_t moved_ = 0;
-  Instant now_ = Instant::from_ns(1'000'000'000);
-  std::unique_ptr<TxBatch> batch_;
+  sim::Pipe<fep::FabricEndpoint> pipe_{Instant::from_ns(1'000'000'000)};
   std::vector<std::byte> memory_;  // source and target of every transfer
-  std::vector<std::byte> wire_;    // one slot per packet of a batch
-  std::vector<RxDatagram> datagrams_;
 };
 
 }  // namespace uet::perf
