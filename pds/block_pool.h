@@ -26,8 +26,8 @@ class BlockPool {
     count_ = count;
   }
 
-  // A block, or null when all are out or there is no memory. Contents are whatever the last user
-  // left.
+  // A block, or null when all blocks are in use or there is no memory. The block keeps the contents
+  // that the last user wrote.
   [[nodiscard]] void* take() {
     if (!can_take()) return nullptr;
     ++in_use_;
@@ -63,7 +63,7 @@ class BlockPool {
   };
   static constexpr size_t kChunkBytes = 16 * 1024;
 
-  // An eighth of what is there, so that there are few chunks and little is taken in vain.
+  // A chunk has an eighth of the present blocks: few chunks, and little memory that nobody uses.
   bool add_chunk() {
     const auto least = static_cast<uint32_t>(std::max<size_t>(kChunkBytes / bytes_, 1));
     const uint32_t blocks = std::min(std::max(made_ / 8, least), count_ - made_);

@@ -49,7 +49,7 @@ class Cells {
   [[nodiscard]] bool keep(Pdc& pdc, uint32_t bytes) {
     return !is_on() || of(pdc).received.on_kept(cells(bytes), first_);
   }
-  // One that was kept is dropped, to come again.
+  // Drops a held-back packet; the peer sends it again.
   void drop(Pdc& pdc, uint32_t bytes) {
     if (is_on()) of(pdc).received.on_dropped(cells(bytes));
   }

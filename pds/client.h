@@ -43,24 +43,24 @@ struct PacketRef {
   bool eom : 1 = false;
   // A SACK alone completes the packet: its response carries no news the client waits for. [PDS-093]
   bool sack_completes : 1 = false;
-  // Nobody waits for the answer: it need not be asked for at once. [PDS-064]
+  // No operation waits for the answer, so the packet need not ask for an ACK at once. [PDS-064]
   bool quiet : 1 = false;
   // `length` octets come back, and none go.
   bool asks : 1 = false;
 };
 static_assert(sizeof(PacketRef) == 12);
 
-// What a packet adds to its payload, at most, as congestion management counts: PDS and SES headers,
-// UDP, and 40. [CMS-015]
+// Largest overhead of a packet in the accounting of congestion management: PDS and SES headers,
+// UDP, and 40 octets. [CMS-015]
 inline constexpr uint32_t kPacketOverheadBytes = 16 + 44 + 8 + 40;
 
-// What a packet is announced with. [CMS-014]
+// Octets that a packet is announced with. [CMS-014]
 constexpr uint32_t announced_bytes(const PacketRef& ref) {
   return (ref.asks ? 0u : ref.length) + kPacketOverheadBytes;
 }
 
-// What start() hands over: one message, all of whose packets PDS pulls before the next one of the
-// same PDC. [PDS-016]
+// One message for start(). PDS pulls all its packets before it pulls the next message of the same
+// PDC. [PDS-016]
 struct StartedMessage {
   MessageHandle message;
   bool keep_pdc = false;  // return data is expected: the PDC stays open until message_done()
@@ -143,11 +143,11 @@ enum class FailureReason : uint8_t {
   aborted,      // local abort
   unreachable,  // the network said so (ICMP, no route)
   no_route,     // no path for the address at all
-  too_long,     // a packet of it is longer than the route carries by now [PDS-250]
+  too_long,     // a packet of the message is longer than the route now carries [PDS-250]
   no_key,       // its secure domain was taken out of use
 };
 
-// What to say about a packet or message that will never be answered. [PDS-149]
+// The error to report for a packet or message that will never be answered. [PDS-149]
 struct Failure {
   FailureReason reason = FailureReason::timeout;
   wire::NackCode nack{};
@@ -191,7 +191,7 @@ class Client {
   // it cannot, and ends in FailureReason::too_long. [PDS-250]
   virtual bool shorten(const PacketRef&) { return false; }
 
-  // Which job the first request on a new PDC is of; 0 when its octets do not say. [T-02]
+  // JobID of the first request on a new PDC; 0 when the octets do not carry one. [T-02]
   virtual JobId job_of(std::span<const std::byte> ses) const = 0;
 
   // Whether a message that began on the PDC has more to come. [PDS-181]

@@ -11,7 +11,7 @@
 
 namespace uet::pds {
 
-// What ends a PDC whose packets stay unanswered.
+// What gives up a PDC whose packets stay unanswered.
 enum class Patience : uint8_t {
   time,     // only silence of the peer for peer_timeout, or unreachable_time of ICMP errors
   retries,  // the retry limits [PDS-148]
@@ -27,7 +27,7 @@ enum class AckForm : uint8_t {
 inline constexpr uint8_t kDefaultMpr = 8;  // Default_MPR: what a peer assumes until told [PDS-035]
 inline constexpr uint32_t kMprUnit = 128;  // packets of one unit of MPR
 
-// Who decides where the PSNs of a secured PDC begin. [PDS 4.2]
+// Which end chooses the Start_PSN of a secured PDC. [PDS 4.2]
 enum class StartMethod : uint8_t {
   expected_0rtt,  // the initiator, at or above the target's floor
   random_1rtt,    // the target, anew each time
@@ -38,11 +38,11 @@ struct Config {
   uint32_t max_pdcs = 16384;             // PDCs, both roles; 1-65000 [PDS-010]
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
   uint32_t half_open_percent = 100;      // of max_pdcs: targets whose peer never used our PDCID;
-                                         // 1-100, 100: no limit of their own [T-01]
+                                         // 1-100, 100: no separate limit [T-01]
   uint32_t challenge_above = 1024;       // unproven targets from which on a SYN must prove its
                                          // source; at most a 16th of max_pdcs; 0: never [PDS-251]
-  uint32_t peer_share_percent = 50;      // what one peer gets of the PDCs for targets: percent of
-                                         // what is free and its own; 1-100, 100: no limit [T-02]
+  uint32_t peer_share_percent = 50;      // share of target PDCs for one peer: percent of the free
+                                         // ones and its own; 1-100, 100: no limit [T-02]
   uint32_t job_share_percent = 95;       // the same for one job, and for one secure domain [T-02]
   uint32_t newcomer_percent = 12;        // of max_pdcs, only for hosts that hold no PDC yet; 0-50
                                          // [PDS-253]
@@ -82,9 +82,9 @@ struct Config {
 
   // --- marking ---
   bool private_mark = false;  // we do not own port 4793: peers answer to our port [WIRE-121]
-  bool strict_ports = false;  // never heed the mark of others
+  bool strict_ports = false;  // ignore the port marks in packets of peers
   uint8_t control_dscp = 46;  // ACK, NACK, CP; EF [PDS-069]
-  uint8_t trimmed_dscp = 16;  // of what a switch has cut; 0-63 [PDS-130, WIRE-016]
+  uint8_t trimmed_dscp = 16;  // DSCP of packets that a switch has trimmed; 0-63 [PDS-130, WIRE-016]
   uint8_t trimmed_lasthop_dscp = 18;  // the same at the last hop
 
   // --- acknowledgement ---
@@ -92,8 +92,8 @@ struct Config {
   uint32_t ack_gen_min_packet_bytes = 1024;  // ACK_Gen_Min_Pkt_Add; 0-2048
   bool ack_per_packet = false;               // Enb_ACK_Per_Pkt
   bool ack_on_ecn = true;                    // ACK_On_ECN
-  // Messages that nobody waits for which may go without AR in a row; 0-63, 0: none. ACK_Gen_Trigger
-  // has the peer answer 16 short packets unasked. [PDS-064]
+  // Messages that no operation waits for: how many in a row may go without AR; 0-63, 0: none. By
+  // ACK_Gen_Trigger the peer answers 16 short packets without AR. [PDS-064]
   uint8_t quiet_packets = 15;
   // Then an ACK Request asks for them: well before a time-out would send them again. Below
   // peer_timeout: a peer that was not asked is not silent. Ours
@@ -119,7 +119,7 @@ struct Config {
   bool expected_psn_in_close_ack = true;  // [PDS-053]
   bool has_domains = false;               // some peers are reached in secure domains, others may be
   uint32_t seal_bytes = 28;  // that a seal adds to a packet; 28, with an SSI 32 [CMS-015]
-  // Of a packet in that domain; 0: in the clear.
+  // Octets that the seal of that domain adds to a packet; sdi 0: none.
   uint32_t seal_of(uint32_t sdi) const { return sdi == 0 ? 0 : seal_bytes; }
 
   // --- loss ---
@@ -219,7 +219,8 @@ struct Config {
            rebases_max <= 255 && trim_nacks_per_second >= 1;
   }
 
-  // What all peers with one IP address get together: they leave half of what one must leave. [T-61]
+  // Share of all peers with one IP address together: they leave half of what one peer must leave.
+  // [T-61]
   uint32_t host_share_percent() const { return (100 + peer_share_percent) / 2; }
 
   // PDCs that only a host that holds none may open. [PDS-253]
@@ -240,8 +241,7 @@ struct Config {
   }
 
   // How long a live peer may make no progress, because it refuses packets or does not answer for
-  // them. With heavy loss, and few places at the peer that others take first, progress may take
-  // minutes. [PDS-148]
+  // them. With heavy loss and few free places at the peer, progress may take minutes. [PDS-148]
   Duration refusal_patience() const { return peer_timeout * 5; }
 };
 

@@ -1,6 +1,5 @@
 // What packet delivery counts: every way in which a packet is dropped, refused, sent again or
-// closed over has a counter of its own, so that a test can ask whether it was ever taken.
-// [PDS 20]
+// closed over has its own counter, so that a test can check that it occurred. [PDS 20]
 #pragma once
 
 #include "wire/code_points.h"

@@ -1,6 +1,6 @@
-// Datagrams in: parsing, finding the PDC they belong to; packets that a switch has cut. Those tell
-// a source early what was lost; they open no PDC, move no window and never reach the client.
-// [PDS 7.1, 11, PDS-V2]
+// Datagrams in: parses each one and finds its PDC; also handles packets that a switch has trimmed.
+// A trimmed packet tells the source early that data was lost; it opens no PDC, moves no window and
+// never reaches the client. [PDS 7.1, 11, PDS-V2]
 #include "pds/demux.h"
 
 #include "pds/door/origin.h"
@@ -136,11 +136,11 @@ Pdc* Demux::look_up(const Inbound& in, Instant now) {
     return nullptr;
   }
   if (pdc->state() == PdcState::syn) {
-    // What overtook the first ACK: return data comes again by itself, and who sent a control packet
-    // hears that it was too early. [PDS-042, PDS-162]
+    // A packet that overtook the first ACK: the peer sends return data again, and a control packet
+    // gets a NACK. [PDS-042, PDS-162]
     res_.counters.add(Count::drop_syn_state);
-    // With our PDCID, which shows that we hear the peer. Who does not seal as the PDC does gets no
-    // answer. [PDS-252, TSS-078]
+    // The packet carries our PDCID, which shows that the peer receives our packets. A packet that
+    // is not sealed like the PDC gets no answer. [PDS-252, TSS-078]
     if (in.is_control && in.ar && pdc->sdi == in.sdi()) {
       replies_.nack_stranger(in, wire::NackCode::unexp_event, now, pdc->id);
     }
@@ -154,8 +154,8 @@ Pdc* Demux::look_up(const Inbound& in, Instant now) {
   return pdc;
 }
 
-// Whose PDC is secured cannot be honest when it does not match: it gets no answer.
-// [PDS-V7, TSS-073]
+// On a secured PDC an honest packet matches; one that does not match gets no answer. [PDS-V7,
+// TSS-073]
 void Demux::refuse_binding(const Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.sdi == 0) replies_.nack_stranger(in, wire::NackCode::pdc_hdr_mismatch, now);
 }
@@ -233,7 +233,8 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
   if (!binds_trimmed(pdc, in)) return res_.counters.add(Count::drop_trimmed);
 
   const Arrival how = pdc->rx.classify(in.psn());  // [PDS-131]
-  // Nothing shows who wrote what was cut: what a secured PDC asks for is not believed. [CMS-167]
+  // A trimmed packet is not authenticated: demands of a secured PDC in it are not trusted.
+  // [CMS-167]
   const bool asks = in.has_cc && pdc->sdi == 0;
   if (asks && destination_.on_demand(*pdc, in.credit, cms::AskedBy::packet, now)) {
     const bool is_last_hop = code == NackCode::trimmed_lasthop;
@@ -274,7 +275,7 @@ void Demux::on_trimmed_secured(const RxDatagram& datagram, Instant now) {
   replies_.nack(*pdc, code_of(d, res_.config), in->trigger, now);
 }
 
-// The target of a trimmed SYN, or null; `is_new`: nobody is known by that key.
+// The target PDC of a trimmed SYN, or null; `is_new`: no PDC has that key.
 Pdc* Demux::find_trimmed_syn(const Inbound& in, bool& is_new) {
   PeerId id;
   const FabricAddress from = replies_.reply_address(in);
@@ -335,7 +336,7 @@ void Demux::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
 
 void Demux::on_nack(const RxDatagram& d, Instant now) {
   wire::Reader r(d.bytes);
-  // NACK_CCX is a NACK with a state that nobody here can read.
+  // NACK_CCX is read as a NACK: no receiver here understands its state.
   if (r.remaining() < wire::Nack::kSize) return res_.counters.add(Count::drop_malformed);
   const wire::Nack h = wire::Nack::read(r);
   if (h.nt) return connectionless_.on_nack(h, d, now);

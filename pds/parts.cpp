@@ -53,7 +53,7 @@ Result<void> Parts::create(Arena& arena) {
   UET_CHECK(table.create(arena, {pdcs, pdcs - floor, tombstones, config.reserved_pdcs},
                          res.randomness, &res.peers));
   UET_CHECK(flow_table.create(arena, config.max_flows, res.randomness.u64()));
-  // Unless told otherwise every flow and every target PDC can have a path of its own.
+  // By default every flow and every target PDC can have its own path.
   const uint32_t most = config.max_paths != 0 ? config.max_paths : config.max_flows + pdcs;
   UET_CHECK(paths.create(arena, Room{std::min(most, 64U), most}));
   UET_CHECK(store.create(arena));

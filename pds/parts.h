@@ -1,5 +1,4 @@
-// The parts that Pds is made of, each given those it may use: only such that stand above it here.
-// [architecture 2]
+// The parts of Pds. Each part uses only parts that stand above it here. [architecture 2]
 #pragma once
 
 #include "pds/connectionless/connectionless.h"
@@ -25,7 +24,7 @@ struct Parts {
   PdcTable table;
   FlowTable flow_table;
   Shares shares;
-  // Lists and records that others say something to.
+  // Lists and records that other parts write to.
   Schedule schedule;
   Paths paths;
   IdleList idle;
@@ -37,14 +36,14 @@ struct Parts {
   // The end of PDCs.
   Closing closing;
   Ending ending;
-  // What goes out.
+  // Parts that send.
   LossRecovery loss;
   Outbox outbox;
   TailProbes probes;
   Destination destination;
   AckWriter acks;
   CloseSteps steps;
-  // What comes in.
+  // Parts that receive.
   Inbox inbox;
   AckReader ack_reader;
   NackReader nack_reader;

@@ -12,7 +12,8 @@ struct PathLimit {
   uint32_t payload = 0;         // octets; the largest legal size that fits [SES-032]
 };
 
-// What became of the peer's payload: equal where only what was sent before is too long.
+// The peer's payload size before and after; both are equal if only packets sent before are too
+// long.
 struct PathChange {
   PeerId peer;
   uint32_t before = 0;  // octets

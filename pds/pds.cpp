@@ -99,8 +99,8 @@ void Pds::want_answers(FlowId id, Instant now) {
 bool Pds::send_return(PdcHandle handle, MessageHandle message, uint32_t bytes) {
   Pdc* const pdc = parts_.table.get(handle);
   if (pdc == nullptr || pdc->is_initiator()) return false;
-  // After a failure there are holes below that nobody fills any more, and a peer that is done with
-  // the PDC only answers what it was sent before. [PDS-T17, PDS-120]
+  // After a failure the holes below stay for ever, and a peer that is done with the PDC only
+  // answers what it was sent before. [PDS-T17, PDS-120]
   if (pdc->life.has_failed() || pdc->life.is_draining()) return false;
   ReturnMessage* const queued = parts_.res.return_messages.alloc();
   if (queued == nullptr) return false;
@@ -157,7 +157,7 @@ void Pds::close_all(bool abort, Instant now, uint32_t sdi) {
   if (sdi != 0) return close_domain(parts_, sdi, abort, now);
   if (abort) {
     parts_.connectionless.abort(now);
-    parts_.flow_table.for_each([&](Flow& flow) {  // what is half sent without a PDC ends, too
+    parts_.flow_table.for_each([&](Flow& flow) {  // half-sent messages without a PDC end, too
       const MessageHandle message = flow.message;
       flow.message = MessageHandle{};
       if (message == MessageHandle{}) return;

@@ -24,7 +24,7 @@ namespace uet::pds {
 class PathReports;
 struct Parts;
 
-// What is held at the moment, for tools and for tests that everything was given back.
+// Resources in use now, for tools and for tests that check that everything was given back.
 struct Usage {
   uint32_t pdcs = 0;
   uint32_t timers = 0;  // armed, of PDCs
@@ -39,7 +39,7 @@ struct Usage {
   bool operator==(const Usage&) const = default;
 };
 
-// Octets of what is held at the moment.
+// The same in octets.
 struct Footprint {
   uint64_t pdc_bytes = 0;
   uint64_t path_bytes = 0;
@@ -48,8 +48,8 @@ struct Footprint {
 
 class Pds final : public Service {
  public:
-  // All memory comes from `arena`. `peers`, `client` and `random` must outlive this object. What
-  // `random` gives decides PDCIDs and Start_PSNs. Errc::invalid for a config out of range,
+  // All memory comes from `arena`. `peers`, `client` and `random` must outlive this object.
+  // `random` decides PDCIDs and Start_PSNs. Errc::invalid for a config out of range,
   // Errc::no_memory.
   static Result<Pds*> create(Arena& arena, const Config& config, const cms::Config& cms,
                              PeerTable& peers, Client& client, RandomSource& random);
@@ -65,7 +65,7 @@ class Pds final : public Service {
   void want_answers(FlowId flow, Instant now) override;
   void release(FlowId flow) override;
 
-  // One datagram, as it came. Never fails: what is wrong with it is counted. [PDS 7.1]
+  // One datagram as received. Never fails: faults in it are counted. [PDS 7.1]
   void receive(const RxDatagram& datagram, Instant now);
   // The same for each in turn, and faster than one by one when there are many PDCs.
   void receive(std::span<const RxDatagram> datagrams, Instant now);
@@ -93,14 +93,14 @@ class Pds final : public Service {
 
   // Advertises another PSN range from now on, between 1 and config.mpr. Errc::invalid. [PDS-035]
   Result<void> set_mpr(uint8_t mpr);
-  // What the system reports about the route to a peer goes there.
+  // Reports of the system about the route to a peer go there.
   PathReports& path_reports();
   // Starts an orderly close of every PDC, or with `abort` frees them all at once, reporting to the
   // client. idle() tells when nothing is left to do. Not to be called from inside the client.
   //
-  // With an sdi only what is in that secure domain, which is being taken out of use. Initiators go
-  // on there where messages wait, so call it again until the last call, with `abort`: then there
-  // are no keys any more. [TSS-146]
+  // With an sdi only PDCs and messages of that secure domain, which is being taken out of use.
+  // Initiators continue while messages wait, so call it again until the last call, with `abort`:
+  // then there are no keys any more. [TSS-146]
   void close_all(bool abort, Instant now, uint32_t sdi = 0);
   bool idle() const;  // no outstanding packet, no PDC waiting for a close to finish
 
@@ -110,7 +110,7 @@ class Pds final : public Service {
   std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage() const;
   Footprint footprint() const;
-  // Copies PDCs, first those that operations wait for; returns how many. Cost: a look at every PDC.
+  // Copies PDCs, first those on which operations wait; returns how many. Cost: a look at every PDC.
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
   // Copies paths from that index on, 0 for the first page. A path that exists all the while is on
   // exactly one of the pages. Cost: a look at every path.

@@ -1,5 +1,5 @@
-// What all parts of the sublayer share: settings, tables of peers, the client, counters, randomness
-// and memory. It holds no state of any PDC.
+// Resources that all parts of the sublayer share: settings, tables of peers, the client, counters,
+// randomness and memory. It holds no state of any PDC.
 #pragma once
 
 #include "pds/block_pool.h"

@@ -1,5 +1,5 @@
-// What the layer above asks of the packet delivery sublayer. Pds implements it; the tests of SES
-// implement another one, so that they need no packets. [PDS 19.1]
+// The interface of the packet delivery sublayer for the layer above. Pds implements it; the tests
+// of SES have their own implementation, so that they need no packets. [PDS 19.1]
 #pragma once
 
 #include "pds/client.h"
@@ -12,26 +12,26 @@
 
 namespace uet::pds {
 
-// None of these calls the client back before it returns, so the client may make them from inside
-// its own calls: what they start goes with the next transmit.
+// None of these calls the client back before it returns, so the client may call them from inside
+// its own callbacks: the packets go with the next transmit.
 class Service {
  public:
-  // Find or make; set-up act per (peer, class, mode, job); Errc::again when the flow table is full,
-  // or the RUDI destinations are all used. Holds a reference on the peer until it is released.
-  // Flows of different jobs are one when the config says so.
-  // Its packets belong to the secure domain `sdi`; 0: none. [PDS-013]
+  // Finds or makes the flow of (peer, class, mode, job). Errc::again when the flow table or the
+  // table of RUDI destinations is full. Holds a reference on the peer until the flow is released.
+  // Flows of different jobs are one flow when the config says so. Its packets belong to the secure
+  // domain `sdi`; 0: none. [PDS-013]
   virtual Result<FlowId> flow(PeerId peer, TrafficClass tc, Mode mode, JobId job,
                               uint32_t sdi = 0) = 0;
-  // Whether octets that are announced matter to it: only receiver credit is asked for by them. Does
-  // not change. Where it is false, ready() may be given 0 and withdraw() need not be called.
+  // Whether the flow needs announced octets: only receiver credit uses them. Does not change. If
+  // false, ready() may be given 0 and withdraw() need not be called.
   virtual bool heeds_backlog() const { return true; }
-  // The flow has at least one message for Client::start(). Idempotent but for `bytes`, O(1). These
-  // are announced: announced_bytes() of all packets that a new message will have. [CMS-016]
+  // The flow has at least one message for Client::start(). Idempotent except for `bytes`, O(1).
+  // `bytes` are announced: announced_bytes() of all packets of a new message. [CMS-016]
   virtual void ready(FlowId flow, uint64_t bytes) = 0;
-  // So much of what was announced is not pulled after all.
+  // So many of the announced octets will not be pulled.
   virtual void withdraw(FlowId flow, uint64_t bytes) = 0;
-  // An operation now waits for what the flow has sent: the next transmit asks for ACKs of packets
-  // that were sent without AR. [PDS-064]
+  // An operation now waits for packets that the flow has sent: the next transmit asks for ACKs of
+  // those without AR. [PDS-064]
   virtual void want_answers(FlowId flow, Instant now) = 0;
   // The client is done with the flow: none of its messages is unfinished, and it uses the id no
   // more. PDCs that still serve it are closed, and with the last one it is gone. [PDS-247]

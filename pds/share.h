@@ -1,4 +1,4 @@
-// How much of a pool that all peers share one peer, one host and an unproven source may hold.
+// The part of a common pool that one peer, one host and an unproven source may hold.
 #pragma once
 
 #include <cstdint>

@@ -1,5 +1,5 @@
-// Copies of a PDC, to see why nothing moves, and of a path, to see how fast it may send. The FEP
-// goes on while tools read them. No decision depends on them.
+// Copies of a PDC and of a path for tools: why nothing moves, how fast the path may send. The FEP
+// runs while tools read them. No decision depends on them.
 #pragma once
 
 #include "pds/client.h"
@@ -32,7 +32,7 @@ struct PdcSnapshot {
   Psn tx_next;
   uint32_t lost = 0;  // to be sent again
   uint16_t mp_range = 0;
-  uint64_t window_bytes = 0;  // of the path, which other PDCs share
+  uint64_t window_bytes = 0;  // of the path, which several PDCs may share
   uint64_t inflight_bytes = 0;
   // The packet at tx_base, when something is outstanding.
   Duration oldest_age;  // since it was last sent
@@ -61,14 +61,14 @@ struct PathSnapshot {
   uint8_t lane = 0;  // of a path that is not sprayed
   cms::Algorithm algorithm{};
 
-  uint64_t window_bytes = 0;  // 0: there is none, credit alone decides
+  uint64_t window_bytes = 0;  // 0: no window, only credit limits
   uint64_t inflight_bytes = 0;
   uint64_t backlog_bytes = 0;  // announced and not sent; 0 where the algorithm does not ask
   uint64_t resend_bytes = 0;   // lost, to be sent again
   bool is_held_back = false;   // PDCs wait for the window, for credit or for pacing
   std::optional<int64_t> credit_bytes;  // granted and not used; nothing: no credit in use
 
-  Duration rtt;                      // mean of about the last eight samples; zero: there is none
+  Duration rtt;                      // mean of about the last eight samples; zero: no sample
   Duration last_rtt;                 // the last sample
   Duration base_rtt;                 // zero: not known
   uint32_t acks = 0;                 // since the path exists; wraps

@@ -56,7 +56,7 @@ void Connectionless::on_uud(const RxDatagram& d, Instant now) {
   uud_.on_request(*h, d, r.rest(), from, now);
 }
 
-// What is left of the packet tells its number. [PDS-207]
+// The rest of a trimmed packet still carries its number. [PDS-207]
 std::optional<Connectionless::Refusal> Connectionless::receive_trimmed(const RxDatagram& d,
                                                                        wire::NackCode code) const {
   wire::Reader r(d.bytes);

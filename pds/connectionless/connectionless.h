@@ -22,7 +22,7 @@ class Connectionless {
 
   // Prepares a flow of these modes; Errc::again: too many RUDI destinations.
   Result<void> adopt(Flow& flow);
-  // The flow is about to be freed; nothing of it is outstanding.
+  // Call before the flow is freed; none of its packets may be outstanding.
   void leave(Flow& flow) { rudi_.leave(flow); }
   // The flow may have a message for start().
   void wake(Flow& flow);

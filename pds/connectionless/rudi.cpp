@@ -76,7 +76,8 @@ uint32_t Rudi::transmit(TxBatch& batch, Instant now) {
   return batch.size() - before;
 }
 
-// One packet of the flow, or what keeps it from sending one. False: the flow has no turn any more.
+// Sends one packet of the flow, or notes why none can go. False: remove the flow from the queue of
+// senders.
 bool Rudi::send_new(Flow& flow, TxBatch& batch, Instant now) {
   RudiDestination& to = *flow.rudi;
   if (!is_window_open(to)) {
@@ -166,7 +167,7 @@ void Rudi::on_response(const RxDatagram& d, Instant now) {
   with_.counters.add(Count::rudi_responses_rx);
   RudiDestination& from = *packet->flow->rudi;
   heard(from, now);
-  // Which transmission of a resent packet is answered, nobody knows. [PDS-141]
+  // A response to a resent packet may belong to any of its transmissions. [PDS-141]
   if (!packet->resent && d.at >= packet->sent_at) from.rtt.on_rtt(d.at - packet->sent_at);
   if (h->m || d.ecn == Ecn::ce) {
     shrink(from, now);
@@ -178,7 +179,7 @@ void Rudi::on_response(const RxDatagram& d, Instant now) {
   with_.client.on_response(ref, {h->next_hdr, r.rest(), d.at}, now);
 }
 
-// The same codes as on PDCs; those that speak of PSNs say nothing here. [PDS-117, PDS-118, PDS-203]
+// The same codes as on PDCs; codes about PSNs have no meaning here. [PDS-117, PDS-118, PDS-203]
 void Rudi::on_nack(const wire::Nack& h, const RxDatagram& d, Instant now) {
   RudiPacket* const packet = find(h.nack_pkt_id, d);
   if (packet == nullptr) return;
@@ -226,7 +227,7 @@ bool Rudi::is_window_open(const RudiDestination& to) const {
   return to.outstanding < with_.config.rudi_window && to.in_flight < to.window;
 }
 
-// What timed out is taken for lost: a packet that is never answered must not hold up the others.
+// A packet that timed out counts as lost, so that an unanswered packet does not hold up the rest.
 void Rudi::leave_flight(RudiPacket& packet) {
   if (packet.overdue) return;
   packet.overdue = true;
@@ -277,8 +278,8 @@ void Rudi::on_timer(RudiPacket& packet, Instant now) {
   mark_lost(packet, Count::rudi_retx_rto);
 }
 
-// Other packets that are answered do not help this one: a peer that serves no RUDI would be waited
-// for without end. [PDS-204, architecture 5]
+// Answers to other packets do not extend this wait: the wait for a peer that serves no RUDI would
+// never end. [PDS-204, architecture 5]
 bool Rudi::is_given_up(const RudiPacket& packet, Failure& failure, Instant now) const {
   const Config& config = with_.config;
   const Peer& peer = with_.peers[packet.flow->key.peer];
@@ -304,7 +305,7 @@ void Rudi::delay(RudiPacket& packet, Instant now) {
   const uint32_t doublings = std::min<uint32_t>(packet.nack_count - 1u, 16);
   const Duration wait = std::min(with_.config.nack_retx * (int64_t{1} << doublings),
                                  std::max(with_.config.rto_max, with_.config.nack_retx));
-  packet.unlink();  // from those that were to go at once
+  packet.unlink();  // from the packets that were to go at once
   packet.delayed = true;
   wheel_.arm(packet.timer, now + wait);
 }

@@ -21,7 +21,7 @@
 
 namespace uet::pds {
 
-// One remote FEP: the guard that stands in for congestion control, and its round trip. [PDS-205]
+// One remote FEP: the window that replaces congestion control, and the round trip. [PDS-205]
 struct RudiDestination {
   RudiDestination(PeerId p, uint32_t window_max, const cms::Config& config, Rng& rng)
       : peer(p), window(window_max), ev(config, rng) {}
@@ -30,11 +30,11 @@ struct RudiDestination {
   uint32_t flows = 0;        // that use it
   uint32_t window;           // packets; 1 .. rudi_window
   uint32_t outstanding = 0;  // packets; at most rudi_window
-  uint32_t in_flight = 0;    // of them, those that have not timed out; at most `window`
+  uint32_t in_flight = 0;    // packets of these that have not timed out; at most `window`
   uint32_t clean = 0;        // unmarked responses since the window last changed
   Instant shrink_at;         // not before: once per time-out
   RtoEstimator rtt;
-  cms::ObliviousSelector ev;                    // [CMS-151]
+  cms::ObliviousSelector ev;                  // [CMS-151]
   IntrusiveList<Flow, ReadyFlowTag> blocked;  // flows that wait for the window
 };
 
@@ -63,7 +63,7 @@ class Rudi {
 
   // Prepares a flow of this mode; Errc::again: too many destinations.
   Result<void> adopt(Flow& flow);
-  // The flow is about to be freed; no packet of it is outstanding.
+  // Call before the flow is freed; no packet of the flow may be outstanding.
   void leave(Flow& flow);
   // The flow may have a message for start().
   void wake(Flow& flow);
@@ -75,7 +75,7 @@ class Rudi {
   bool has_work() const { return !lost_.empty() || !ready_.empty(); }
   // Every outstanding packet fails.
   void abort(Instant now);
-  // Those toward the peer that are too long for the route. [PDS-250]
+  // Ends the packets to the peer that are too long for the route. [PDS-250]
   bool has_too_long(PeerId peer, const PathLimit& limit);
   void end_too_long(PeerId peer, const PathLimit& limit, Instant now);
   uint32_t outstanding() const { return packets_.size(); }

@@ -26,7 +26,7 @@ class RudiTarget {
                             std::span<const std::byte> ses, const FabricAddress& from, Instant now);
   uint32_t transmit(TxBatch& batch, Instant now);
   bool has_work() const { return !answers_.empty(); }
-  // Forgets what has not left.
+  // Drops the answers that have not left.
   void abort(Instant now);
   uint32_t waiting() const { return answers_.size(); }
   // Whether an answer to the peer that left just now is too long for the route. [PDS-250]
@@ -52,7 +52,7 @@ class RudiTarget {
   };
   void emit(const Answer& answer, TxBatch& batch, Instant now);
 
-  // For so long the network may say that one did not pass; and so many are remembered.
+  // How long, and for how many answers, a report that an answer was too long is accepted.
   static constexpr Duration kUnderWay = Duration::seconds(1);
   static constexpr uint32_t kSentMax = 64;
 

@@ -22,7 +22,7 @@ uint32_t Uud::transmit(TxBatch& batch, Instant now) {
   return batch.size() - before;
 }
 
-// One message, which is one packet. False: the flow has none. [PDS-210]
+// Sends one message, which is one packet. False: the flow has no message. [PDS-210]
 bool Uud::send(Flow& flow, TxBatch& batch, Instant now) {
   StartedMessage started;
   if (!with_.client.start(flow.id, PdcHandle{}, started, now)) {
@@ -46,12 +46,12 @@ bool Uud::send(Flow& flow, TxBatch& batch, Instant now) {
   return true;
 }
 
-// Handed to the wire, as far as anybody will ever know. [PDS-211]
+// The message completes when the wire has it: UUD has no acknowledgement. [PDS-211]
 void Uud::complete_sent(Instant now) {
   while (!sent_.empty()) with_.client.on_response(sent_.pop_front(), {}, now);
 }
 
-// No answer, whatever the client thinks of it. [PDS-211]
+// Sends no answer, even if the client refuses. [PDS-211]
 void Uud::on_request(const wire::Uud& h, const RxDatagram& d, std::span<const std::byte> ses,
                      const FabricAddress& from, Instant now) {
   with_.counters.add(Count::uud_rx);

@@ -1,7 +1,6 @@
-// How a target under a flood of SYNs tells senders that hear it from forged ones, and keeps nothing
-// of either: it answers a SYN with NACK NEW_START_PSN, whose Start_PSN only it can compute from who
-// sent the SYN. A SYN that begins there was sent by somebody who received the answer. [PDS-251,
-// T-01]
+// Challenges under a flood of SYNs: the target stores nothing about the SYN and answers it with
+// NACK NEW_START_PSN. Only the target can compute this Start_PSN from the sender of the SYN. A SYN
+// that begins there proves that its sender received the NACK. [PDS-251, T-01]
 #pragma once
 
 #include "pds/pdc/peer_table.h"
@@ -39,7 +38,7 @@ class Challenge {
   // Whether `start` is a valid challenge for that sender, which proves that it receives our
   // packets.
   bool is_answered(const FabricAddress& from, Pdcid spdcid, Psn start, Instant now) const {
-    if (now >= until_ + kHold) return false;  // nobody was asked
+    if (now >= until_ + kHold) return false;  // no challenge was sent
     const int64_t epoch = epoch_of(now);
     const uint32_t variant = start.value() >> kVariantShift;
     return start == start_of(from, spdcid, epoch, variant) ||

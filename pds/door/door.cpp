@@ -74,7 +74,8 @@ Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
   PeerId id;
   if (res_.peers.find(from, id) == nullptr) return open_target(in, from, now);
   if (Pdc* const pdc = table_.find_peer(id, in.spdcid)) {
-    // Somebody without keys was there first, who has not shown that it hears us. [T-03]
+    // An unauthenticated source opened this PDC first, and has not shown that it receives our
+    // packets. [T-03]
     if (in.sdi() != 0 && pdc->is_unverified()) {
       ending_.fail(*pdc, {FailureReason::aborted, {}, false}, Count::pdc_displaced, false, now);
       return open_target(in, from, now);
@@ -85,14 +86,14 @@ Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
       res_.counters.add(Count::drop_sdi);
       return nullptr;
     }
-    // Sent before the initiator heard where to begin; what it sends from there may have the same
-    // PSN, and a NACK would be about that. [TSS-061, TSS-062]
+    // The initiator sent this before it learned the new start. It may send the same PSN again after
+    // it has, and a NACK would then refuse the new packet. [TSS-061, TSS-062]
     if (!pdc->is_initiator() && pdc->start.is_assigned()) {
       res_.counters.add(Count::drop_syn_state);
       return nullptr;
     }
     replies_.nack_stranger(in, wire::NackCode::invalid_syn, now);
-    // A restarted peer: is anybody still behind the old PDC? [PDS-191]
+    // The peer restarted: probe whether the old PDC still has a user. [PDS-191]
     if (!pdc->is_initiator()) closing_.ask_close(*pdc, now);
     return nullptr;
   }
@@ -162,7 +163,7 @@ bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job) {
   return false;
 }
 
-// What the SYN says of it.
+// The fields of the SYN.
 void Door::start_target(Pdc& pdc, const Inbound& in, bool is_proven, Instant now) {
   const PeerId peer = pdc.peer;
   bool pending = false;

@@ -1,4 +1,4 @@
-// Who may open a PDC here: SYN packets, the limits they meet, tombstones. [PDS 4, 7.1 V6]
+// Admission of new PDCs: SYN packets, limits, tombstones. [PDS 4, 7.1 V6]
 #pragma once
 
 #include "pds/door/challenge.h"

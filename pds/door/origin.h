@@ -1,5 +1,5 @@
-// Who sent a datagram, and where its answer goes: the rules of ports, apart from any PDC.
-// [decision 3, WIRE-121]
+// Source of a datagram and destination of its answer: the port rules, without any PDC. [decision 3,
+// WIRE-121]
 #pragma once
 
 #include "pds/pdc/peer_table.h"
@@ -8,21 +8,21 @@
 
 namespace uet::pds {
 
-// Whether the datagram comes from that process: its source port is one of its block, or anything
-// when it owns 4793, whose sender may use the port as entropy. [decision 3]
+// Whether the datagram comes from that process: its source port lies in the block of the process. A
+// process that owns 4793 may use any source port as entropy. [decision 3]
 bool is_from(const RxDatagram& d, const Peer& peer);
 
-// What a packet says about the port that its sender listens on.
+// What a packet says about the port on which its sender listens.
 enum class PortHint : uint8_t {
   standard,  // 4793
   marked,    // the private mark: its own port
   unstated,  // the header has no place for the mark
 };
 
-// Where answers go when nothing but the datagram says so. Without a place for the mark, a port of
-// the blocks that our own processes take first, or of a block that a peer is known at, is taken for
-// its own. A foreign peer whose entropy falls there misses an answer, and so does an unknown uet
-// process that has another block; their operations end by time-out. [decision 3, WIRE-121]
+// Where answers go when only the datagram can tell. Without the marked field, a source port counts
+// as the sender's own port if it lies in one of the first blocks that our processes take, or in a
+// block known for a peer. A foreign peer whose entropy falls there misses an answer, and so does an
+// unknown uet process with another block; their operations end by time-out. [decision 3, WIRE-121]
 FabricAddress reply_address(const RxDatagram& d, PortHint hint, bool strict_ports,
                             PeerTable& peers);
 

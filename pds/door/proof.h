@@ -1,6 +1,6 @@
-// What one end knows of the other one's being there. At a target: whether the peer has shown that
-// it receives what is sent to it, and how much may go to it until then. At an initiator: whether it
-// has shown that itself. [PDS-252, T-38]
+// Proof of reachability at one end. Target: whether the peer has shown that it receives our
+// packets, and how many octets may go to it before that. Initiator: whether it has shown this
+// itself. [PDS-252, T-38]
 #pragma once
 
 #include <algorithm>

@@ -1,4 +1,4 @@
-// What an unproven source gets, and how it is asked for proof. [PDS-252]
+// Limits for an unproven source, and how a target asks it for proof. [PDS-252]
 #include "pds/door/proofs.h"
 
 #include "pds/tx/may_send.h"
@@ -19,7 +19,7 @@ void Proofs::confirm(Pdc& pdc) {
   schedule_.want_send(pdc);  // what waited for it
 }
 
-// Whether so much may go to the peer. What is not sent is as good as lost.
+// Whether so many octets may go to the peer. A packet that may not go counts as lost.
 bool Proofs::spend(Pdc& pdc, uint32_t octets) {
   if (!pdc.is_unverified()) return true;
   if (pdc.proof.spend(octets)) return true;

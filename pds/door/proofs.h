@@ -1,5 +1,5 @@
-// Sources that may be forged. Until a peer has shown that it receives what we send it, it gets no
-// more than three times what came from it. [PDS-252, T-01, T-38]
+// Unproven sources, which may be forged. Until a peer has shown that it receives our packets, it
+// gets at most three times the octets that it sent. [PDS-252, T-01, T-38]
 #pragma once
 
 #include "pds/pdc/pdc.h"
@@ -15,7 +15,7 @@ class Proofs {
   Proofs(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
 
   uint32_t half_open() const { return half_open_; }
-  // A target whose peer has shown nothing yet has begun, or ends.
+  // Counts unproven targets: one begins, or one ends.
   void begin(PeerId peer) {
     ++half_open_;
     res_.peers.count_half_open(peer, 1);
@@ -24,12 +24,12 @@ class Proofs {
     --half_open_;
     res_.peers.count_half_open(peer, -1);
   }
-  // What came from a source that may be forged lets more go to it. [PDS-252]
+  // Octets from an unproven source allow more octets to it. [PDS-252]
   static void earn(Pdc& pdc, const RxDatagram& d);
   // The peer has shown that it receives what we send it.
   void confirm(Pdc& pdc);
-  // The same by a NACK of something that was sent. Without an SPDCID it is none: who has opened
-  // many PDCs in another's name would soon hit one of them with a guessed DPDCID.
+  // The same by a NACK of a packet that we sent. A NACK without an SPDCID proves nothing: an
+  // attacker who opened many PDCs under a forged address soon guesses one of their DPDCIDs.
   void confirm(Pdc& pdc, const wire::Nack& nack) {
     if (nack.spdcid == pdc.peer_id) confirm(pdc);
   }

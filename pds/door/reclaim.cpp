@@ -19,8 +19,8 @@ void Reclaim::relieve_pressure(bool is_initiator, Instant now) {
       res_.config.low_water_percent + (is_initiator ? 0 : res_.config.newcomer_percent);
   const bool is_low = uint64_t{free} * 100 < uint64_t{res_.config.max_pdcs} * percent;
   if (free > 0 && !is_low && (is_initiator || !proofs_.half_open_full())) return;
-  // Where most are half-open it is those that are too many: they go when their time has come, and
-  // nobody else gives way to them. [T-01]
+  // When most PDCs are half-open, only half-open ones are reclaimed, each after its minimum time;
+  // others stay. [T-01]
   const bool is_flooded = !is_initiator && uint64_t{proofs_.half_open()} * 2 > table_.size();
   const bool may_close = (free == 0 || is_low) && !is_flooded;
   retire(
@@ -64,8 +64,8 @@ bool Reclaim::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
   return false;
 }
 
-// The longest idle ones go, of those it is about: half-open ones when their time has come, others
-// by an orderly close where that may be. [PDS-181]
+// Reclaims the longest idle of the given PDCs: half-open ones after their minimum time, others by
+// an orderly close where the state allows it. [PDS-181]
 template <class IsCandidate>
 void Reclaim::retire(bool is_initiator, bool may_close, IsCandidate&& is_candidate, Instant now) {
   uint32_t looked_at = 0;
@@ -93,9 +93,9 @@ void Reclaim::retire(bool is_initiator, bool may_close, IsCandidate&& is_candida
   }
 }
 
-// Nobody ever used the PDCID that we answered with: most likely a forged source. Were it not, the
-// tombstone answers it again. A message half received would fail at its receiver, and a response
-// or a gap is more than a tombstone can tell: these are given longer. [PDS-176, PDS-181]
+// The peer never used our PDCID: most likely its source is forged. If it is not, the tombstone
+// answers it. A message half received would fail at its receiver, and a tombstone cannot tell about
+// a response or a gap: such PDCs get more time. [PDS-176, PDS-181]
 bool Reclaim::reclaim(Pdc& pdc, Instant now) {
   const Psn highest = pdc.rx.max_received();
   const bool is_doubtful = pdc.responses.stored() > 0 || !pdc.rx.all_received_below(highest + 1);

@@ -1,5 +1,5 @@
-// Who gives way when PDCs become few, and what one peer, host, job or domain may hold of them.
-// [PDS-181, PDS-253, T-01, T-02, T-61]
+// Which PDCs are reclaimed when PDCs become few, and how many one peer, host, job or domain may
+// hold. [PDS-181, PDS-253, T-01, T-02, T-61]
 #pragma once
 
 #include "pds/door/proofs.h"

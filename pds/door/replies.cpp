@@ -1,4 +1,4 @@
-// NACKs and late ACKs: what they say, and whether their budget admits them. [PDS 10.1]
+// Contents of NACKs and late ACKs, and the budgets that limit them. [PDS 10.1]
 #include "pds/door/replies.h"
 
 #include "pds/door/origin.h"

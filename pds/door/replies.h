@@ -24,15 +24,15 @@ class Replies {
 
   Result<void> create(Arena& arena) { return queue_.create(arena, res_.config.reply_queue); }
   bool empty() const { return queue_.empty(); }
-  // What a mode without PDCs refuses, if the budget admits it.
+  // NACK of a mode without PDCs, if the budget allows it.
   void refuse(const std::optional<Connectionless::Refusal>& refusal, Instant now);
   void send_replies(TxBatch& batch);
   void queue_nack(const wire::Nack& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
-  // For what has closed.
+  // The same for a closed PDC.
   void queue_ack(const wire::Ack& h, const FabricAddress& to, Entropy ev, uint32_t sdi);
-  // Of those that the peer may cause. [PDS-072]
+  // Takes one of the replies that the peer may cause. [PDS-072]
   bool take_nack_token(Peer& peer, Instant now);
-  // Refuses a packet of the PDC. Without a payload it says what is expected next.
+  // Refuses a packet of the PDC. Without a payload the NACK carries the expected PSN.
   void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, uint32_t payload,
             Instant now);
   void nack(Pdc& pdc, wire::NackCode code, const AckTrigger& trigger, Instant now);

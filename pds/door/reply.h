@@ -1,5 +1,5 @@
 // A packet without a PDC behind it, queued until there is room in a batch: NACKs, and ACKs for what
-// has closed. What it says is in replies.cpp. [PDS 10.1]
+// has closed. replies.cpp writes its contents. [PDS 10.1]
 #pragma once
 
 #include "pds/client.h"
@@ -14,7 +14,7 @@
 
 namespace uet::pds {
 
-// What a Probe asked for. [PDS 13]
+// The answer to a Probe. [PDS 13]
 struct ProbeAnswer {
   PdcHandle pdc;
   AckTrigger trigger;
@@ -22,7 +22,7 @@ struct ProbeAnswer {
   uint16_t opaque = 0;
 };
 
-// A packet that is owed an ACK of its own, with what the ACK will say of its way. [PDS-064,
+// A packet that gets its own ACK, with what the ACK reports about the packet's path. [PDS-064,
 // PDS-070]
 struct PendingAnswer {
   PdcHandle pdc;

@@ -5,11 +5,11 @@
 
 namespace uet::pds {
 
-// Where a new target PDC begins; `pending` when the initiator must be told. With floors, a source
-// without one is believed. Once a floor was forgotten no source is: a floor that came later may lie
-// below what that source used before, and what was recorded then would be taken. For the same
-// reason a source is not that has used so many PSNs that they do not all lie below its floor.
-// [PDS-T2, PDS-053]
+// Start of a new target PDC; `pending` when the initiator must be told. In the method with floors,
+// the start of a source without a floor is accepted, with two exceptions. After a floor was
+// forgotten none is accepted: a later floor may lie below PSNs that the source used before, and
+// recorded packets would be accepted. A source that has used so many PSNs that they do not all lie
+// below its floor is not accepted either. [PDS-T2, PDS-053]
 Psn SecurePsn::secure_start(const Inbound& in, PeerId peer, bool& pending) {
   pending = false;
   if (in.sdi() == 0) return in.start_psn;

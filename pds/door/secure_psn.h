@@ -1,6 +1,6 @@
 // Chooses the Start_PSN of secured PDCs, at either end. The target decides, so that no recorded
-// packet opens a PDC again. What it remembers is in SecureStarts. Packets are sealed and verified
-// below; here a packet carries the domain it was verified under. [PDS 4.2]
+// packet opens a PDC again. SecureStarts keeps the state. Packets are sealed and verified below;
+// here a packet carries the domain it was verified under. [PDS 4.2]
 #pragma once
 
 #include "pds/door/secure_start.h"

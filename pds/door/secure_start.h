@@ -1,8 +1,8 @@
-// What SecurePsn remembers: the floors that this FEP as a target keeps for each (secure domain,
-// peer), and the values that targets told it as an initiator. Bounded; what does not fit is
-// forgotten, the longest unused first, which costs a round trip and never safety: once a floor was
-// forgotten, every PDC begins at a random number that the target chooses. So do those of a peer
-// that has used a quarter of the PSNs: half of them further, what it sent first would lie above its
+// State of SecurePsn: the floors that this FEP as a target keeps for each (secure domain, peer),
+// and the starts that targets assigned to it as an initiator. The table is bounded; the least
+// recently used entry is forgotten first, which costs a round trip and never safety: after a floor
+// was forgotten, every PDC begins at a random PSN that the target chooses. The same holds for a
+// peer that has used a quarter of the PSNs: after half of them its first PSNs would lie above its
 // floor. [PDS-050, PDS-053]
 #pragma once
 
@@ -24,7 +24,7 @@ namespace uet::pds {
 struct StartKey {
   FabricAddress peer;
   uint32_t sdi = 0;
-  bool is_floor = false;  // ours as a target; else what the peer told us
+  bool is_floor = false;  // our floor as a target; else the start that the peer assigned
   bool operator==(const StartKey&) const = default;
 };
 inline uint64_t hash_of(const StartKey& k, uint64_t seed) {
@@ -47,8 +47,8 @@ class SecureStarts {
 
   // The stored value, or null.
   const KnownStart* find(const StartKey& key);
-  // A floor was forgotten, so a source without one may be its owner, or an attacker who recorded
-  // the owner's packets.
+  // A floor was forgotten, so a source without a floor may be its owner, or an attacker who
+  // recorded the owner's packets.
   bool has_forgotten_floor() const { return has_forgotten_floor_; }
   // Stores it unless a later one is there: values never go back. `used`: PSNs of the PDC that ends
   // there.

@@ -37,15 +37,15 @@ class Shares {
     add({sdi, job.value()});
     if (sdi != 0) add({sdi, Holder::kWholeDomain});
   }
-  // What was taken, once.
+  // One unit was taken.
   void give_back(uint32_t sdi, JobId job) {
     drop({sdi, job.value()});
     if (sdi != 0) drop({sdi, Holder::kWholeDomain});
   }
 
-  // A holder of `held` may have one more where `free` are left: it then has at most so many per
-  // cent of what is free and its own together, so something is left, whatever it does. Who has
-  // none may have one.
+  // Whether a holder of `held` may take one more while `free` are left: the holder may have at most
+  // this percentage of the free ones and its own together, so some always stay free. A holder of
+  // none may take one.
   static bool has_room(uint32_t held, uint32_t free, uint32_t percent) {
     return held == 0 || percent == 100 || uint64_t{held} * 100 < (uint64_t{held} + free) * percent;
   }

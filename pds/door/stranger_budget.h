@@ -19,7 +19,7 @@ class StrangerBudget {
  public:
   explicit StrangerBudget(uint64_t secret) : secret_(secret) {}
 
-  // Takes a token of those that come in at `rate` a second. False: there is none for that host.
+  // Takes a token; tokens come in at `rate` a second. False: no token for that host.
   [[nodiscard]] bool take(FabricAddress source, uint32_t rate, Instant now) {
     source.port = 0;
     TokenBucket& of_host = of_hosts_[hash_of(source, secret_) % of_hosts_.size()];

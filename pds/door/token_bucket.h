@@ -1,5 +1,5 @@
-// So many a second, and no more than a tenth of that at once: what bounds the answers, and the
-// work, that one peer or all strangers can cause. [PDS-072, T-41]
+// Rate limit with a burst of a tenth of the rate: bounds the answers and the work that one peer or
+// all strangers can cause. [PDS-072, T-41]
 #pragma once
 
 #include "base/time.h"
@@ -14,8 +14,8 @@ class TokenBucket {
   TokenBucket() = default;  // full, like any new one
   explicit TokenBucket(Instant now) : refilled_us_(tick_of(now)) {}
 
-  // Takes a token of those that come in at `rate` a second. False: there is none. After more than
-  // an hour without a call what came in meanwhile may be taken for less.
+  // Takes a token; tokens come in at `rate` a second. False: no token. After more than an hour
+  // without a call, fewer tokens may be credited.
   bool take(uint32_t rate, Instant now) {
     constexpr uint32_t kSecond = 1'000'000;
     const uint32_t elapsed_us = std::min(tick_of(now) - refilled_us_, kSecond);

@@ -1,7 +1,7 @@
-// Which packets of secured PDCs that a switch has cut are answered. Nothing shows who wrote them:
-// each PSN gets one NACK in a round trip, and a peer so many in a second. The tables are small:
-// PSNs that share a place forget each other, peers that share one share its budget.
-// [TSS-081, T-37]
+// Which trimmed packets of secured PDCs get a NACK. They are not authenticated, so each PSN gets
+// one NACK in a round trip, and a peer a limited number in a second. The tables are small: a PSN
+// replaces another one in the same place, and peers in the same place share a budget. [TSS-081,
+// T-37]
 #pragma once
 
 #include "pds/door/token_bucket.h"
@@ -22,7 +22,7 @@ class TrimNacks {
   // Where no round trip was measured, which is usual at a target.
   static constexpr Duration kRoundTripMin = Duration::microseconds(100);
 
-  // Whether the packet gets a NACK, which is then used up. `peer`: a number of its own.
+  // Whether the packet gets a NACK; if so, the budget is charged. `peer`: number of the peer.
   [[nodiscard]] bool take(Pdcid pdc, uint32_t peer, Psn psn, Duration round_trip, Instant now) {
     Place& place = places_[(psn.value() ^ pdc.value()) % places_.size()];
     const bool is_again = place.pdc == pdc && place.psn == psn;

@@ -47,14 +47,14 @@ bool CloseSteps::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   if (newest == nullptr) return false;
   res_.counters.add(Count::close_early);
   pdc.waiting.note_refused(now);  // not for ever [PDS-148]
-  // Once only: where nobody answers the question its data must go again, and each question begins
-  // the time-out for that anew.
+  // Asks once only: if the peer does not answer, the data itself must go again, and each question
+  // would restart its time-out.
   const bool goes_again = newest->state.is_to_go_again();
   if (!goes_again && !newest->state.was_asked()) loss_.ask_for(pdc, psn, *newest);
   return true;
 }
 
-// The newest data packet that has no answer yet; null: there is none.
+// The newest data packet without an answer; null if there is none.
 TxSlot* CloseSteps::newest_unanswered(Pdc& pdc, Psn* psn) {
   for (Psn p = pdc.tx.next() - 1; !p.before(pdc.tx.base()); p = p - 1) {
     TxSlot* const slot = pdc.tx.find(p);

@@ -31,7 +31,7 @@ class CloseSteps {
 
   // The steps that need nothing but room in the batch. False: the PDC is gone.
   bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
-  // The packet of the next step, which has not gone yet; nothing: there is none.
+  // The packet of the next step, if it has not been sent.
   static std::optional<SlotKind> due_packet(const Pdc& pdc);
   // A Close command that comes before the ACK of our last return packets. [PDS-T14]
   bool is_close_early(Pdc& pdc, const Inbound& in, Instant now);

@@ -1,4 +1,4 @@
-// What each deadline does when it is over. [PDS 12, 15]
+// What the PDC does at each expired deadline. [PDS 12, 15]
 #include "pds/pdc/deadlines.h"
 
 #include "pds/tx/may_send.h"
@@ -7,7 +7,8 @@
 
 namespace uet::pds {
 void Deadlines::on_timer(Pdc& pdc, Instant now) {
-  if (pdc.life.is_orphan()) {  // of what was not refused by now nobody knows [PDS-190]
+  if (pdc.life.is_orphan()) {  // packets that were not refused by now have an unknown fate
+                               // [PDS-190]
     if (pdc.end.at() > now) return schedule_.arm_by(pdc, pdc.end.at());
     return ending_.fail(pdc, {FailureReason::nack, wire::NackCode::inv_dpdcid, false},
                         Count::pdc_closed_nack, false, now);
@@ -65,8 +66,8 @@ bool Deadlines::check_close(Pdc& pdc, Instant& next, Instant now) {
   return true;
 }
 
-// Who is idle closes, or asks for it; targets wait four times as long. False: the PDC is gone.
-// [PDS 15.1]
+// Closes an idle initiator, or asks the peer of an idle target to close; targets wait four times as
+// long. False: the PDC is gone. [PDS 15.1]
 bool Deadlines::check_idle(Pdc& pdc, Instant& next, Instant now) {
   if (!pdc.tx.empty() || !pdc.messages.empty()) return true;
   const Duration limit = pdc.is_initiator() ? res_.config.idle_time : res_.config.idle_time * 4;
@@ -115,19 +116,19 @@ bool Deadlines::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
   if (pdc.tx.oldest_quiet(quiet) && is_due(pdc, quiet, now)) loss_.ask_for_quiet(pdc, now);
   if (pdc.losses.has_asked()) schedule_.want_control(pdc);  // ACK Requests left over
   pdc.tx.for_each_oldest([&](uint8_t, Psn psn) { return check_slot(pdc, psn, next, now); });
-  // Lost packets may wait for CMS for long: patience is looked at all the same.
+  // Lost packets may wait long for CMS, so the give-up limits are checked here as well.
   next = std::min(next, now + res_.config.rto_max);
   return true;
 }
 
-// Ticks are cut off: what is due within one tick is due.
+// Deadlines have a resolution of one tick: a packet within one tick is due.
 bool Deadlines::is_due(Pdc& pdc, Psn psn, Instant now) {
   const TxSlot& slot = pdc.tx[psn];
   return slot.sent_for(now) + SentTick::one() >= loss_.limit_of(pdc, slot);
 }
 
-// The oldest packet of a queue, whose time comes first. True: it was due, and waits for something
-// else from here on.
+// Handles the oldest packet of a queue, whose deadline is the earliest. True: the packet was due
+// and moved to another queue.
 bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
   TxSlot& slot = pdc.tx[psn];
   if (!is_due(pdc, psn, now)) {
@@ -143,7 +144,7 @@ bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
     next = std::min(next, now + loss_.rto_of(pdc, slot));
     return true;
   }
-  // Without the peer's PDCID nobody can be asked: the data itself asks. [PDS-040]
+  // Without the peer's PDCID no ACK Request can go: the data is sent again instead. [PDS-040]
   slot.state.unarrive();
   slot.state.count_timeout();
   loss_.mark_lost(pdc, psn, slot, cms::LossKind::timeout, Count::retx_rto, now);
@@ -193,10 +194,10 @@ bool Deadlines::is_refused_for_long(const Pdc& pdc, Instant now) const {
   return pdc.waiting.is_refused_for(res_.config.refusal_patience(), now);
 }
 
-// The peer is heard, perhaps on other PDCs, but neither acknowledges nor refuses what is
-// outstanding on this one: a path that works one way only, or a peer that never acknowledges. It
-// would hold the PDC, and the responses that belong to it, for ever. A peer that works on a request
-// says so when asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
+// The peer is alive, perhaps on other PDCs, but neither acknowledges nor refuses what is
+// outstanding on this one: the path works one way only, or the peer never acknowledges. The PDC and
+// its stored responses would stay for ever. A peer that still works on a request says so when
+// asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
 bool Deadlines::is_ignored_for_long(const Pdc& pdc, Instant now) const {
   return res_.config.patience == Patience::time && !pdc.waiting.is_refused() &&
          now - pdc.waiting.since() >= res_.config.refusal_patience() &&
@@ -237,7 +238,7 @@ void Deadlines::check_ack_delay(Pdc& pdc, Instant& next, Instant now) {
   schedule_.want_control(pdc);
 }
 
-// Responses that stay hold places which other PDCs need, and nothing repeats a Clear that was lost.
+// Stored responses hold places which other PDCs need, and nothing repeats a Clear that was lost.
 // [PDS-104, PDS-106]
 void Deadlines::check_stored(Pdc& pdc, Instant& next, Instant now) {
   if (pdc.responses.stored() == 0) return;
@@ -262,7 +263,7 @@ void Deadlines::check_clear(Pdc& pdc, Instant& next, Instant now) {
     return;
   }
   const bool stuck = !pdc.range.admits(pdc.tx.next());
-  // What the peer has, though unanswered, does not go again.
+  // A packet that the peer has is not sent again, even if unanswered.
   const bool resends = pdc.tx.size() > pdc.tx.arrived();
   if (resends && !stuck) {
     // A request of this PDC is under way or will be resent; it or the next one carries the clear.

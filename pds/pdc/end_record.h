@@ -1,5 +1,5 @@
-// What is noted about the end of a PDC: until when something is waited for that ends it, the PSN up
-// to which it counts, and whether a Close Request is due. [PDS-052, PDS-120, PDS-170..177]
+// State of the end of a PDC: the deadline of the event that ends it, the PSN up to which the end
+// counts, and whether a Close Request is due. [PDS-052, PDS-120, PDS-170..177]
 #pragma once
 
 #include "base/serial.h"
@@ -18,7 +18,7 @@ class EndRecord {
   // The PSN of the Close, sent or received; without one the highest PSN received.
   Psn psn() const { return psn_; }
   void close_at_psn(Psn psn) { psn_ = psn; }
-  // It ends without a Close. `doubtful`: what was answered to each of its PSNs is not known.
+  // The PDC ends without a Close. `doubtful`: it is unknown how each PSN was answered.
   void break_off(Psn highest_received, bool doubtful) {
     psn_ = highest_received;
     is_doubtful_ = doubtful;

@@ -19,8 +19,8 @@ void Ending::on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now) {
   free_pdc(pdc, PdcEvent::close_acked, clean, false, now);
 }
 
-// I16, I19: nobody answers the Close. A target that still waits for the ACK of its last return
-// packets hears from the tombstone that they came. [PDS-176, PDS-T14]
+// I16, I19: the peer does not answer the Close. A target that still waits for the ACK of its last
+// return packets hears from the tombstone that they arrived. [PDS-176, PDS-T14]
 void Ending::give_up_close(Pdc& pdc, Instant now) {
   const bool has_all = pdc.state() == PdcState::close_ack_wait;
   res_.counters.add(Count::close_given_up);
@@ -29,11 +29,10 @@ void Ending::give_up_close(Pdc& pdc, Instant now) {
   free_pdc(pdc, PdcEvent::close_given_up, has_all, has_all, now);
 }
 
-// I6, I18, T17. Everything unfinished is reported once; then the PDC goes, or says first that it
-// wants to: an initiator by a Close command, a target by one Close Request, whose answer it waits
-// for no longer than Close_REQ_Time. What a target executed may still be resent, by a SYN even
-// where no answer came through: a tombstone refuses it. [PDS-119, PDS-120, PDS-149, PDS-174,
-// PDS-176]
+// I6, I18, T17. Everything unfinished is reported once; then the PDC is freed, or first tells the
+// peer: an initiator by a Close command, a target by one Close Request, whose answer it waits for
+// no longer than Close_REQ_Time. What a target executed may still be resent, by a SYN even where no
+// answer came through: a tombstone refuses it. [PDS-119, PDS-120, PDS-149, PDS-174, PDS-176]
 void Ending::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now) {
   end_by(pdc, PdcEvent::failed, failure, cause, peer_may_hold, now);
 }
@@ -64,16 +63,16 @@ void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count caus
   schedule_.want_control(pdc);  // progress_close sends it
 }
 
-// Of one that no packet of the peer has reached there is nothing to close.
+// No packet of the peer has reached this PDC, so there is nothing to close.
 void Ending::close(Pdc& pdc, Instant now) {
   if (pdc.is_unheard()) return free_pdc(pdc, PdcEvent::freed, true, false, now);
   if (pdc.is_initiator()) return closing_.begin_close(pdc);
   closing_.ask_close(pdc, now);
 }
 
-// The peer is gone or started anew, and its side of the other PDCs with it. Those with work find
-// out by themselves; an idle one would fail the next message that takes it. Once is enough for
-// those toward a peer that fail together. Cost: the PDCs toward that peer.
+// The peer is gone or restarted, and with it the peer's end of the other PDCs. PDCs with work find
+// this out themselves; an idle one would fail the next message that uses it, so idle ones close
+// now. Once is enough for PDCs toward a peer that fail together. Cost: the PDCs toward that peer.
 void Ending::close_idle_toward(PeerId peer, Instant now) {
   if (peer == lost_peer_ && now == lost_at_) return;
   lost_peer_ = peer;
@@ -136,7 +135,7 @@ void Ending::forget_outstanding(Pdc& pdc) {
   schedule_.settle(*pdc.path);
 }
 
-// What the PDC holds goes back; the PDC itself as well.
+// Returns the resources of the PDC, and the PDC itself.
 void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   forget_outstanding(pdc);
   while (StoredResponse* const e = pdc.responses.first()) store_.free_stored(pdc, *e);
@@ -183,7 +182,8 @@ void Ending::free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instan
   const PdcHandle handle = pdc.handle;
   const PeerId peer = pdc.peer;
   if (clean) res_.counters.add(Count::pdc_closed_ok);
-  // Who missed all answers of a reclaimed PDC may ask again for as long as peers are waited for.
+  // A peer that missed all answers of a reclaimed PDC may ask again for as long as peers are waited
+  // for.
   const Duration kept =
       pdc.life.close_received() ? res_.config.tombstone_time : res_.config.peer_timeout;
   release(pdc, why, tombstone ? now + kept : Instant::never());

@@ -35,9 +35,9 @@ class Ending {
 
   // The control packet is answered; a Close command ends the PDC.
   void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
-  // Nobody answers the Close command. The PDC is gone.
+  // The peer does not answer the Close command: frees the PDC.
   void give_up_close(Pdc& pdc, Instant now);
-  // Reports everything unfinished once. The PDC goes, unless the peer may hold its side of it.
+  // Reports everything unfinished once. Frees the PDC, unless the peer may still hold its end.
   void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
   // The same for a PDC that closes in error. It is gone.
   void end_in_error(Pdc& pdc, PdcEvent event, Instant now);
@@ -47,9 +47,9 @@ class Ending {
   void close_idle_toward(PeerId peer, Instant now);
   void abort_returns(Pdc& pdc, const Failure& failure, Instant now);
   void abort_message(Pdc& pdc, const Failure& failure, Instant now);
-  // Nobody has heard of it yet.
+  // The peer has not heard of this PDC.
   void discard(Pdc& pdc);
-  // `why`: the row of its table that ends it. `clean`: the peer has finished what it began.
+  // `why`: the table row that ends it. `clean`: the peer has finished what it began.
   void free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instant now);
 
  private:
@@ -70,7 +70,7 @@ class Ending {
   Closing& closing_;
   ResponseStore& store_;
   ReorderBuffer& reorder_;
-  PeerId lost_peer_;  // whose idle PDCs were last closed, and when
+  PeerId lost_peer_;  // peer whose idle PDCs were closed last, and when
   Instant lost_at_ = Instant::never();
 };
 

@@ -1,5 +1,5 @@
-// What all processes of one host hold of common room together, whatever ports they use: each Peer
-// refers to its host. Loopback addresses count as one host like any other.
+// Share of common resources that all processes of one host hold together, on any port: each Peer
+// refers to its host. Loopback addresses count as one host.
 #pragma once
 
 #include "base/arena.h"

@@ -3,8 +3,8 @@
 
 namespace uet::pds {
 
-// Who has been idle longest is asked in seconds: within about a millisecond the list keeps its
-// order, and a packet touches none of its neighbours.
+// Idle times are compared in seconds, so the order is only accurate to about a millisecond; most
+// packets then need not move their PDC in the list.
 void IdleList::touch(Pdc& pdc, Instant now) {
   constexpr int kGrainShift = 20;
   const bool is_recent = now.ns() >> kGrainShift == pdc.last_active.ns() >> kGrainShift;

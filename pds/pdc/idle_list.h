@@ -11,7 +11,7 @@ class IdleList {
   explicit IdleList(Resources& res) : res_(res) {}
 
   void add(Pdc& pdc) { lru_[pdc.is_initiator()].push_back(pdc); }
-  // Of one role, the longest idle first.
+  // PDCs of one role, the longest idle first.
   IntrusiveList<Pdc, LruTag>& of(bool is_initiator) { return lru_[is_initiator]; }
   // A packet of the PDC has passed, either way.
   void touch(Pdc& pdc, Instant now);

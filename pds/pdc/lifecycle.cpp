@@ -19,7 +19,7 @@ constexpr uint16_t kInitiator =
     in(S::syn, S::established, S::quiesce, S::ack_wait, S::close_ack_wait, S::error);
 constexpr uint16_t kTarget = in(S::pending, S::established, S::close_wait, S::error);
 constexpr uint16_t kOpenTarget = in(S::established, S::close_wait);
-// The row leaves the state as it is, whichever it was; `next` says nothing then.
+// The row does not change the state; `next` is not used.
 constexpr bool kStays = true;
 constexpr bool kGoes = false;
 

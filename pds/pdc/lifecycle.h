@@ -10,7 +10,7 @@
 
 namespace uet::pds {
 
-// What happens to a PDC, as far as PDS 5 has a row for it.
+// Events of a PDC that have a row in PDS 5.
 enum class PdcEvent : uint8_t {
   opened,           // a message is assigned, or an acceptable SYN has come
   start_needed,     // a SYN has come that must begin elsewhere (secured)
@@ -18,7 +18,7 @@ enum class PdcEvent : uint8_t {
   start_wrong,      // a SYN begins elsewhere, still
   first_ack,        // the peer's PDCID is known
   close_wanted,     // idle, pressure, PSN range, or the peer asks
-  messages_sent,    // what was started is sent, and nothing keeps the PDC open
+  messages_sent,    // all started messages are sent, and nothing keeps the PDC open
   all_answered,     // both ways: the Close command has gone
   close_acked,      // the Close command is acknowledged
   close_void,       // the peer has no such PDC, or closed it before

@@ -1,6 +1,6 @@
-// A route that carries less than it did. What is on its way and too long never arrives, however
-// often it is sent again: its messages end at once and not after a minute of silence. Messages that
-// begin later use the smaller payload. [PDS-250]
+// Handles a route that now carries shorter packets only. Longer packets under way never arrive,
+// however often they are sent again, so their messages end at once and not after a minute of
+// silence. Later messages use the smaller payload. [PDS-250]
 #include "pds/pdc/path_reports.h"
 
 #include "cms/events.h"
@@ -31,18 +31,18 @@ void PathReports::on_unreachable(const FabricAddress& address, Instant now) {
   Peer* const peer = res_.peers.find(address, id);
   if (peer == nullptr) return;
   res_.counters.add(Count::unreachable_reports);
-  // A series ends when the peer is heard, or when nobody tried for a while.
+  // A series ends when a packet of the peer arrives, or when no send failed for a while.
   const bool is_first = peer->unreachable_since.is_never() ||
                         now - peer->unreachable_last >= res_.config.unreachable_time;
   if (is_first) peer->unreachable_since = now;
   peer->unreachable_last = now;
 }
 
-// A report that concerns nothing under way is somebody else's, or a forgery: it changes nothing.
-// Packets that may go again as short ones do so now, under the same PSNs, and their PDC ends in
-// order: what else is on it goes on, and the peer is rid of what it has of the messages. Where one
-// may not, the PDC fails, and with it the neighbours of that packet, which are not too long; the
-// peer lives and may hold what was sent before, so it is told.
+// A report about no packet under way is a mistake or a forgery and changes nothing. Packets that
+// can go again as short ones do so now, under the same PSNs, and their PDC closes in order: other
+// messages on it continue, and the peer drops its part of the ended ones. If one of the packets
+// cannot be shortened, the PDC fails together with that packet's neighbours, which are not too
+// long; the peer is alive and may hold state, so it gets a Close. [PDS-250]
 std::optional<PathChange> PathReports::on_path_limit(const FabricAddress& to, PathLimit limit,
                                                      Instant now) {
   PeerId id;

@@ -118,7 +118,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   }
   // Target: nothing shows yet that the source of the SYN is where it says it is. [T-38]
   bool is_unverified() const { return !is_initiator() && !proof.is_confirmed() && sdi == 0; }
-  // Highest PSN received on this PDC + 1, what a NACK says by default. [PDS-111]
+  // Highest PSN received on this PDC + 1, the payload of a NACK by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }
   // Everything is answered or set aside, yet the peer cannot track another packet: its cumulative
   // ACK, as far as we know it, waits for a clear, or the ACK that told it was lost. Nothing is in

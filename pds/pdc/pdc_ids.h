@@ -1,5 +1,5 @@
-// What is known of each PDCID that was ever in use: which PDC has it, and where the PDC before that
-// one ended. [PDS-019, PDS-044]
+// The record of each PDCID that was ever in use: its PDC, and the last PSN of the PDC before.
+// [PDS-019, PDS-044]
 #pragma once
 
 #include "base/arena.h"
@@ -40,8 +40,8 @@ class PdcIds {
 
   uint16_t last_psn_of(Pdcid id) const { return records_[locate(id)].last_psn; }
 
-  // The record of an id that is not 0, made where there was none: good until the next call. Cost: a
-  // walk over all records each time that they have doubled.
+  // The record of an id that is not 0, made if missing: valid until the next call. Cost: a walk
+  // over all records each time that the table doubles.
   Record& record_of(Pdcid id) {
     UET_ASSERT(id != Pdcid{});
     if (Record& known = records_[locate(id)]; known.id != 0) return known;

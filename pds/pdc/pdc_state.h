@@ -1,5 +1,4 @@
-// The states of a PDC in either role. Which event leads from one to which other one is in the
-// tables of lifecycle.cpp. [PDS 5]
+// The states of a PDC in either role. lifecycle.cpp has the tables of transitions. [PDS 5]
 #pragma once
 
 #include <cstdint>

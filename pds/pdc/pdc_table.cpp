@@ -77,8 +77,8 @@ Pdc* PdcTable::make(bool is_initiator, RandomSource& random) {
   return pdc;
 }
 
-// Not within 2^16 of where the previous PDC of this id ended: the upper halves are no neighbours.
-// [PDS-044]
+// At least 2^16 away from the last PSN of the previous PDC with this id: the upper halves are not
+// adjacent. [PDS-044]
 Psn PdcTable::draw_start(const PdcIds::Record& id, RandomSource& random) {
   const Psn start(random.u32());
   return is_near(start, id.last_psn) ? start + kAside : start;
@@ -125,7 +125,7 @@ void PdcTable::free(Pdc& pdc) {
 }
 
 void PdcTable::bury(Pdc& pdc, Instant until) {
-  // What was reclaimed was most likely forged: it makes room for others.
+  // A reclaimed PDC was most likely forged: its tombstone makes room for others.
   if (tombstones_.full() && !reclaimed_.empty()) remove_tombstone(*reclaimed_.front());
   const Psn start = pdc.start.psn();
   if (auto* const same = const_cast<Tombstone*>(find_tombstone(pdc.peer, pdc.peer_id, start))) {
@@ -147,7 +147,7 @@ void PdcTable::bury(Pdc& pdc, Instant until) {
   ids_.set(t->id.value());
 }
 
-// One that can be found. Null: none is left, or the system has no memory for more.
+// A PDC with its record. Null: no PDC is free, or the system has no memory.
 Tombstone* PdcTable::make_tombstone(const Pdc& pdc) {
   Tombstone* const t = tombstones_.alloc();
   if (t == nullptr) return nullptr;

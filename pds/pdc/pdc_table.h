@@ -23,7 +23,7 @@ struct Tombstone : ListNode<struct TombstoneTag> {
   Mode mode = Mode::rud;
   Psn start_psn;
   Psn close_psn;
-  bool is_doubtful = false;  // of no PSN up to close_psn is known what was answered
+  bool is_doubtful = false;  // for no PSN up to close_psn is the answer known
   Instant until;
 };
 
@@ -55,7 +55,7 @@ struct PdcLimits {
 
 class PdcTable {
  public:
-  // Memory is taken as PDCs come. `peers`: whose records the tombstones keep.
+  // Memory is allocated as PDCs are opened. `peers`: holds the peers of tombstones.
   Result<void> create(Arena& arena, const PdcLimits& limits, RandomSource& random,
                       PeerTable* peers = nullptr);
 
@@ -70,11 +70,11 @@ class PdcTable {
   Psn draw_low_start(Pdcid id, RandomSource& random) const;
   // The PDCID may be used again, late. The PDC must be in no list. [PDS-019]
   void free(Pdc& pdc);
-  // The same, and its PDCID stays taken until the tombstone expires. Where may_bury() says no there
-  // will be none. [PDS-176]
+  // The same, and its PDCID stays taken until the tombstone expires. If may_bury() is false there
+  // is no tombstone. [PDS-176]
   void bury(Pdc& pdc, Instant until);
-  // Whether there is a tombstone for one more. Those of PDCs that were reclaimed make room, the
-  // oldest first; those of PDCs that closed in order stay until they expire.
+  // Whether one more tombstone fits. Tombstones of reclaimed PDCs make room, the oldest first;
+  // tombstones of PDCs that closed in order stay until they expire.
   bool may_bury() const { return !tombstones_.full() || !reclaimed_.empty(); }
   // Removes the tombstones that have expired.
   void expire_tombstones(Instant now);

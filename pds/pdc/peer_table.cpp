@@ -35,7 +35,7 @@ Result<PeerId> PeerTable::find_or_add(const FabricAddress& address, Instant now)
   return id;
 }
 
-// What was known of it is lost. False: all have references.
+// Replaces the oldest spare peer, whose record is lost. False: all peers have references.
 bool PeerTable::drop_longest_spare() {
   Peer* const peer = spare_.pop_front();
   if (peer == nullptr) return false;

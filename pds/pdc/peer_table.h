@@ -37,35 +37,36 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t listed = 0;                           // entries of address vectors that name it
   uint32_t host = 0;                             // see PeerTable::host_of()
   TokenBucket nacks;                             // that it may cause [PDS-072]
-  TokenBucket connectionless;  // RUDI and UUD requests of it that are looked at [T-41]
+  TokenBucket connectionless;  // RUDI and UUD requests of the peer that are admitted [T-41]
   // PDCs that it opened, and how many of these it has not shown to know. [T-02]
   uint16_t targets = 0;
   uint16_t half_open = 0;
   // Last answer to a control packet of an unknown type, in ms; 0: never. [PDS-071]
   uint32_t odd_control_ms = 0;
-  // What of common room is held for this peer, so that it leaves some to the others. What
-  // is counted here is counted in its host, too; and who counts it keeps a reference.
+  // What this peer holds of common resources, so that others keep a part. Each unit is also counted
+  // in its host, and its owner holds a reference to the peer.
   uint16_t rx_messages = 0;    // multi-packet messages being received,
-  uint16_t pulls = 0;          // rests of messages of it that are being read
-  uint16_t calls = 0;          // ready-to-restarts to it that are under way
+  uint16_t pulls = 0;          // rests of its messages that are being read
+  uint16_t calls = 0;          // ready-to-restarts to the peer that are under way
   uint8_t next_ccc_id = 0;     // of the next context toward it, if that is free [CMS-006]
   uint8_t room_units = 0;      // see room()
   uint32_t kept_messages = 0;  // that no receive matched yet
   uint32_t kept_pages = 0;     // of their payload
-  uint32_t answers = 0;        // to reads of it, on their way back [T-39]
+  uint32_t answers = 0;        // read data on its way to the peer [T-39]
   uint32_t answer_bytes = 0;   // of data in these
   uint32_t responses = 0;      // places that its PDCs take in the store of responses [PDS-255]
-  uint32_t reordered = 0;      // ROD packets of it that wait for their turn [PDS-255]
-  uint32_t fetches = 0;        // buffers of old values on their way back to it
-  uint32_t rests = 0;          // rendezvous messages of it that are known
-  // Congestion contexts toward it, and the base RTT that one has measured; 0: none. [CMS-008]
+  uint32_t reordered = 0;      // ROD packets of the peer that wait for their turn [PDS-255]
+  uint32_t fetches = 0;        // buffers of old values on their way to the peer
+  uint32_t rests = 0;          // known rendezvous messages of the peer
+  // Congestion contexts toward the peer, and the base RTT that one of them has measured; 0: none.
+  // [CMS-008]
   Path* first_path = nullptr;  // see Path::next_of_peer
   uint32_t base_rtt_ns = 0;
   uint32_t base_rtt_ms = 0;  // when its measuring began; wraps
 
   static constexpr uint32_t kRoomUnit = 64 * 1024;  // octets
 
-  // What both ends and the route allow: packets to it carry that much from now on. [LF-131]
+  // Payload that both ends and the route allow in packets to the peer. [LF-131]
   void agree_payload(uint32_t octets) {
     payload_units = static_cast<uint8_t>(octets / 256);
     is_path_small = false;
@@ -84,14 +85,15 @@ struct Peer : ListNode<struct PeerSpareTag> {
     if (payload_units != 0) return payload_units * 256u;
     return payload_mtu == 0 ? own : std::min<uint32_t>(payload_mtu, own);
   }
-  // Octets that may be in flight to it, apart from congestion: what memory that both share holds.
-  // In 64 KiB; 0: no limit. [decision 21]
+  // Octets that may be in flight to the peer, apart from congestion: the size of the memory that
+  // both share. In 64 KiB; 0: no limit. [decision 21]
   void set_room(uint32_t octets) {
     room_units = static_cast<uint8_t>(std::min(octets / kRoomUnit, 255u));
   }
   uint32_t room() const { return room_units == 0 ? UINT32_MAX : room_units * kRoomUnit; }
   bool states_payload() const { return payload_units != 0 || payload_mtu != 0; }
-  // What it takes the packets of a READ to ask for, if the first of them does not say. [SES-017]
+  // Packets that a READ request to the peer may take, if the first one does not carry it all.
+  // [SES-017]
   uint32_t implied_payload(uint32_t own) const { return payload_mtu == 0 ? own : payload_mtu; }
 
   // True when an operation waits since `waiting_since`, only ICMP errors have come from the peer
@@ -135,7 +137,7 @@ class PeerTable {
 
   Peer& operator[](PeerId id) { return peers_.at(index_of(id)); }
   const Peer& operator[](PeerId id) const { return const_cast<PeerTable*>(this)->operator[](id); }
-  // What it and the other peers with its IP address hold together.
+  // What this peer and the other peers with its IP address hold together.
   Host& host_of(const Peer& peer) { return hosts_[peer.host]; }
   Host& host_of(PeerId id) { return host_of((*this)[id]); }
   // PDCs that it opened, for it and its host.
@@ -146,8 +148,8 @@ class PeerTable {
   void count_reordered(PeerId id, int change);
   void add_ref(PeerId id);
   void drop_ref(PeerId id);
-  // An entry of an address vector names the peer, or does so no more. True: none does any more, but
-  // something else refers to it.
+  // An address vector entry names the peer, or no longer does. True: no entry names it any more,
+  // but other references remain.
   void list(PeerId id) {
     add_ref(id);
     ++(*this)[id].listed;

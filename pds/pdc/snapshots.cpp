@@ -7,7 +7,7 @@ namespace uet::pds {
 
 namespace {
 
-// Somebody waits for something here.
+// An operation waits on this PDC.
 bool is_busy(const Pdc& pdc) {
   return !pdc.tx.empty() || pdc.responses.awaited() != 0 || !pdc.messages.empty() ||
          pdc.state() == PdcState::quiesce || pdc.state() == PdcState::ack_wait ||

@@ -9,10 +9,10 @@
 
 namespace uet::pds {
 
-// Copies PDCs, first those that operations wait for; returns how many.
+// Copies PDCs, first those on which operations wait; returns how many.
 uint32_t copy_pdcs(PdcTable& table, const PeerTable& peers, std::span<PdcSnapshot> out,
                    Instant now);
-// Those whose index is `from` at least.
+// PDCs whose index is at least `from`.
 PathPage copy_paths(Paths& paths, const PeerTable& peers, std::span<PathSnapshot> out,
                     uint32_t from);
 

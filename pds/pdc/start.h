@@ -11,7 +11,7 @@ class Start {
  public:
   Psn psn() const { return psn_; }
   void begin_at(Psn psn) { psn_ = psn; }
-  // Target: it is not what the SYN offered. [PDS-051]
+  // Target: the start differs from the one in the SYN. [PDS-051]
   void note_assigned() { is_assigned_ = true; }
   bool is_assigned() const { return is_assigned_; }
 

@@ -52,14 +52,14 @@ class AckScheduler {
   // Packets were accepted that no ACK has followed; the latest came at trigger().arrival_tick.
   bool is_behind() const { return bytes_ > 0 && !due_; }
   uint32_t behind_since_tick() const { return behind_since_; }
-  // An ACK of any packet with that cumulative ACK says all that the one that is due would say.
+  // Any ACK with that cumulative ACK tells everything that the due ACK would tell.
   bool is_told_by_any(Psn cack) const {
     return due_ && !trigger_.ce && !trigger_.psn.after(cack) && cause_ != Count::ack_duplicate &&
            cause_ != Count::ack_control;
   }
   // The packet that the next ACK answers; the last one answered when none is due.
   const AckTrigger& trigger() const { return trigger_; }
-  // The ACK is going out: what it answers and why; the counts restart.
+  // The ACK is sent: returns which packet it answers and why; the counts restart.
   AckTrigger take(Count& cause);
 
  private:

@@ -1,4 +1,4 @@
-// What an ACK says: the short and the long forms, answers to Probes. [PDS 8.1, 8.3, 13]
+// Contents of ACKs: the short and the long forms, answers to Probes. [PDS 8.1, 8.3, 13]
 #include "pds/rx/ack_writer.h"
 
 #include <algorithm>
@@ -56,7 +56,7 @@ void AckWriter::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedRespo
   const bool may_name = response != nullptr || is_named_alone;
   const Psn named = may_name ? trigger.psn : cack;
   h.ack.next_hdr = response != nullptr ? response->next_hdr : wire::NextHeader::none;
-  // Both are said of the packet that is named. The answer that will name this one says them.
+  // Both are properties of the named packet. The later answer that names this packet carries them.
   h.ack.m = may_name && trigger.ce;
   h.ack.retx = may_name && trigger.retx;
   if (pdc.life.wants_close()) {
@@ -70,8 +70,8 @@ void AckWriter::emit_ack(Pdc& pdc, const AckTrigger& trigger, const EncodedRespo
   h.ack.dpdcid = pdc.peer_id;
   wire::Writer w(batch.begin());
   auto type = wire::PdsType::ack;
-  // The short form says everything while nothing is out of order, the range is the one that every
-  // peer assumes, and no congestion control listens. [PDS 8.3]
+  // The short form is enough while nothing is out of order, the range is the one that every peer
+  // assumes, and the source uses no congestion control. [PDS 8.3]
   if (res_.config.ack_form == AckForm::by_need && !pdc.rx.has_above() && pdc.told.mpr() == mpr_ &&
       mpr_ == kDefaultMpr) {
     h.ack.type = type;
@@ -120,8 +120,8 @@ wire::PdsType AckWriter::emit_long_ack(wire::AckCc& h, wire::Writer& w) const {
   return wire::PdsType::ack_ccx;
 }
 
-// What the source's congestion control wants to know: how long the packet stayed here, and what has
-// arrived so far; or, where it lives by credit alone, what it was granted. [PDS-084, PDS-241,
+// State for the source's congestion control: how long the packet stayed here and how much has
+// arrived so far, or the granted credit if the source uses credit alone. [PDS-084, PDS-241,
 // CMS-031, CMS-036, CMS-037, CMS-038, CMS-043]
 void AckWriter::tell_cc(wire::AckCc& h, const Pdc& pdc, const AckTrigger& trigger, Instant now) {
   const uint32_t ooo = std::min<uint32_t>(pdc.rx.out_of_order(), UINT16_MAX - 1);
@@ -155,8 +155,8 @@ void AckWriter::send_responses(TxBatch& batch, Instant now) {
 }
 
 // One ACK for each packet above the cumulative ACK that asked for one, and for each marked one,
-// with what was noted of its way. One for all the rest of a PDC follows, if these do not say it
-// already. [PDS-064, PDS-070]
+// with the notes about its path. One more ACK for the rest of the PDC, unless these ACKs already
+// cover it. [PDS-064, PDS-070]
 void AckWriter::send_answers(TxBatch& batch, Instant now) {
   while (!answers_.empty() && !batch.full()) {
     const PendingAnswer answer = answers_.pop_front();

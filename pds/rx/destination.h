@@ -1,5 +1,5 @@
-// This FEP as the destination of others' data: who asks it for credit and gets some, and what its
-// ACKs say of its memory. [PDS 19.3, cms.md 4, 5.3]
+// This FEP as a destination: which sources get credit, and what ACKs tell about its memory. [PDS
+// 19.3, cms.md 4, 5.3]
 #pragma once
 
 #include "pds/pdc/pdc_table.h"
@@ -38,8 +38,8 @@ class Destination {
     pacer_->on_host_queue(bytes, {res_.cms.pressure_low_bytes, res_.cms.pressure_high_bytes});
   }
 
-  // What an ACK of the PDC tells its source, by the kind that the source listens to: credit where
-  // that is all there is, else memory and what has arrived. [CMS-030, CMS-031, CMS-043]
+  // What an ACK of the PDC tells its source: credit if the source uses credit alone, else memory
+  // and received octets. [CMS-030, CMS-031, CMS-043]
   cms::Feedback feedback(Instant now) const {
     return pressure_ ? pressure_->feedback(now) : cms::Feedback{};
   }

@@ -1,5 +1,5 @@
 // How many answers to duplicates each secured PDC may still cause: every answer is sealed anew.
-// Nothing of one PDC is taken from another. [TSS-072, T-12]
+// Each PDC has its own budget. [TSS-072, T-12]
 #pragma once
 
 #include "base/arena.h"
@@ -22,8 +22,9 @@ class DuplicateLimits {
     return {};
   }
 
-  // Takes an answer of those that come in at `rate` a second; a tenth of them may be taken at once.
-  // False: there is none. A PDC with the id of an earlier one has what that one left, and soon all.
+  // Takes an answer from the budget, which grows at `rate` a second up to a tenth of that. False:
+  // the budget is empty. A PDC with the id of an earlier one starts with the budget that the
+  // earlier one left, which soon fills.
   [[nodiscard]] bool take(Pdcid pdc, uint32_t rate, Instant now) {
     constexpr uint32_t kSecond = 1'000'000;
     Spent& spent = spent_[pdc.value()];

@@ -19,7 +19,7 @@ namespace uet::pds {
 enum class Answer : uint8_t {
   by_the_rules,  // of coalescing
   wanted,        // an ACK that names the PSN, or whose cumulative ACK covers it [PDS-064]
-  sent,          // its response goes out in an ACK of its own
+  sent,          // its response goes out in a separate ACK
 };
 
 struct Inbound {

@@ -18,7 +18,7 @@ bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
 }
 }  // namespace
 
-// The answer says of the packet's way what was noted when the packet came. [PDS-070]
+// The answer reports the path of the packet as noted when the packet came. [PDS-070]
 bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
   Pdc* const pdc = table_.get(token.pdc);
   if (pdc == nullptr || !pdc->rx.is_held(token.psn)) return false;
@@ -106,7 +106,7 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.life.close_received()) steps_.finish_received_close(pdc, now);
 }
 
-// False: there is no state for the context of its source, which is to send it again later.
+// False: there is no memory for the context of its source, which must send it again later.
 // [CMS-007, CMS-130]
 bool Inbox::take_demand(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
   if (!destination_.on_demand(pdc, in.credit, cms::AskedBy::packet, now)) return false;
@@ -136,8 +136,9 @@ void Inbox::on_trimmed_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Insta
   answer_again(pdc, in.trigger, Count::ack_duplicate, now);
 }
 
-// Answers a PSN that was received: with its stored response, or that there is nothing to say, or
-// that the client is still busy, or what comes before it is missing. [PDS-075, PDS 13 ACK Request]
+// Answers a PSN that was received before: with its stored response, with a default answer, or with
+// a NACK if the client still works on it or an earlier packet is missing. [PDS-075, PDS 13 ACK
+// Request]
 void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now) {
   if (StoredResponse* const entry = store_.stored_for(pdc, trigger.psn)) {
     store_.send_again(*entry, trigger);
@@ -145,7 +146,8 @@ void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Insta
   }
   if (pdc.mode == Mode::rod && trigger.psn.after(pdc.order.next()) &&
       !pdc.rx.received(pdc.order.next())) {
-    return nack_gap(pdc, trigger, now);  // nobody works on it: it waits for its turn [PDS-079]
+    return nack_gap(pdc, trigger, now);  // SES does not work on it yet: it waits for its turn
+                                         // [PDS-079]
   }
   // The packet may also wait for room for its response. A peer to which we send no Clear Requests
   // learns that only from this NACK. [PDS-101, PDS-106, PDS 22]
@@ -190,7 +192,8 @@ bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
       return false;
     case Verdict::Kind::drop:
       res_.counters.add(Count::drop_client);
-      // As if it had never arrived: who asks for its answer hears so and sends it again.
+      // The packet then counts as never received: a peer that asks for its answer learns that and
+      // sends it again.
       if (buffered) pdc.rx.forget(in.psn());
       return false;
     case Verdict::Kind::accept:
@@ -247,7 +250,7 @@ void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   request.payload_bytes = static_cast<uint32_t>(in.ses.size());
   if (!in.is_control) pdc.told.add_received(in.nominal_bytes);
   pdc.told.note_answered();
-  // One ACK tells of one marked packet: where two came before it could leave, each has its own.
+  // One ACK reports one marked packet: if two came before it could leave, each gets its own ACK.
   if (request.ar && !request.covered && acks_.add_answer(pdc, in.trigger)) {
     request.trigger.ce = false;
   }

@@ -41,11 +41,11 @@ class Inbox {
 
   // See Pds::respond.
   bool respond(RxToken token, const Verdict& verdict, Instant now);
-  // A packet of a PDC whose state admits it. The PDC may be gone after it.
+  // A packet of a PDC whose state allows it. The PDC may be gone afterwards.
   void admit(Pdc& pdc, const Inbound& in, Instant now);
   // A PSN that was received before. [PDS-075]
   void on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
-  // The same for what is left of a packet that a switch has cut.
+  // The same for a trimmed packet.
   void on_trimmed_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   // Answers a PSN that was received, as far as its answer is known.
   void answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now);

@@ -1,5 +1,5 @@
-// The order of ROD at a receiver: the next PSN to deliver, and the packets that wait for it. Which
-// memory they lie in is ReorderBuffer's. [PDS 7.3]
+// The order of ROD at a receiver: the next PSN to deliver, and the packets that wait for it.
+// ReorderBuffer owns their memory. [PDS 7.3]
 #pragma once
 
 #include "pds/rx/ack_scheduler.h"
@@ -16,7 +16,7 @@
 
 namespace uet::pds {
 
-// A ROD packet that arrived before its turn. Its octets are in a block of their own. [PDS-079]
+// A ROD packet that arrived before its turn. A separate block holds its octets. [PDS-079]
 struct ReorderedPacket : ListNode<struct ReorderTag> {
   AckTrigger trigger;
   bool ar = false;
@@ -53,14 +53,14 @@ class Order {
   }
   // The first one that waits; null: none does. It leaves the list when it is freed.
   ReorderedPacket* first() { return waiting_.front(); }
-  // The one whose turn it is; null: it was not kept.
+  // The next packet in order; null: it was not kept.
   ReorderedPacket* due() {
     ReorderedPacket* const packet = waiting_.front();
     return packet != nullptr && packet->trigger.psn == next_ ? packet : nullptr;
   }
   bool empty() const { return waiting_.empty(); }
 
-  // The client refused the packet whose turn it is: it is offered again later.
+  // The client refused the next packet in order: it is offered again later.
   void stall(bool is_stalled) { is_stalled_ = is_stalled; }
   bool is_stalled() const { return is_stalled_; }
 

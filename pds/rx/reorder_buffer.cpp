@@ -14,9 +14,9 @@ Result<void> ReorderBuffer::create(Arena& arena) {
   return {};
 }
 
-// Who alone has packets held back leaves an eighth; when others have some, too, a peer and its host
-// have their shares. What is kept for sources that may be forged counts for nobody, and leaves a
-// quarter. [PDS-255, T-01, T-02]
+// A PDC that alone holds packets back leaves an eighth free; with several, the shares of peer and
+// host apply. Packets of unproven sources count for no peer, and leave a quarter free. [PDS-255,
+// T-01, T-02]
 bool ReorderBuffer::is_within_limits(const Pdc& pdc) const {
   const uint32_t all = packets_.capacity();
   const uint32_t free = all - packets_.size();

@@ -14,7 +14,8 @@ class ReorderBuffer {
 
   Result<void> create(Arena& arena);
   uint32_t size() const { return packets_.size(); }
-  // Keeps the packet at its place in the PDC's list. False: no room, or others need it.
+  // Keeps the packet at its place in the PDC's list. False: no room, or the room is reserved for
+  // other peers.
   bool keep(Pdc& pdc, const Inbound& in);
   // A packet of the PDC.
   void free(Pdc& pdc, ReorderedPacket& packet);

@@ -10,8 +10,8 @@
 namespace uet::pds {
 
 namespace {
-// Responses kept for a PDC whose source may be forged: as many as new peers may well need in their
-// first round trip. [PDS-255]
+// Responses kept for a PDC with an unproven source: as many as a new peer may need in its first
+// round trip. [PDS-255]
 constexpr uint32_t kUnprovenResponses = 16;
 constexpr uint32_t kFirstBuckets = 64;
 }  // namespace
@@ -38,16 +38,16 @@ bool ResponseStore::may_store(const Pdc& pdc, Psn psn, bool in_order) const {
   return places == 0 || (places <= free_places() && is_within_limits(pdc, places));
 }
 
-// A peer and its host leave some to others. What is kept for sources that may be forged counts for
-// nobody: in all they leave a quarter, but each may have one response, because new peers are among
-// them. [PDS-255, T-01, T-02]
+// A peer and its host leave some room. Responses of unproven sources count for no peer: together
+// they leave a quarter, but each may have one response, because new peers are among them. [PDS-255,
+// T-01, T-02]
 bool ResponseStore::is_within_limits(const Pdc& pdc, uint32_t places) const {
   const uint32_t all = responses_.capacity();
   if (pdc.is_unverified()) {
     const uint32_t held = pdc.responses.held();
     return held == 0 || (held < kUnprovenResponses && leaves_reserve(places, free_places(), all));
   }
-  // Even a peer that held everything would be within its share: no need to look who holds what.
+  // Even a peer with all used places would be within its share, so the shares need no look.
   if (is_within_shares(taken_, taken_, places, free_places(), all)) return true;
   const Peer& peer = res_.peers[pdc.peer];
   const uint32_t of_host = res_.peers.host_of(peer).responses;
@@ -60,8 +60,8 @@ void ResponseStore::store(Pdc& pdc, const AckTrigger& trigger, const Verdict& ve
   fill(pdc, *entry, verdict);
 }
 
-// The place of a response that the client will give later. False: an initiator, whose responses
-// have no room kept for them, found none; the packet then counts as answered. [PDS-075, PDS-108]
+// Reserves a place for a response that the client gives later. False: an initiator, for whose
+// responses no room is reserved, found none; the packet then counts as answered. [PDS-075, PDS-108]
 bool ResponseStore::await(Pdc& pdc, const AckTrigger& trigger) {
   StoredResponse* const entry = add_entry(pdc, trigger);
   UET_ASSERT(entry != nullptr || pdc.is_initiator());  // may_store() was asked first
@@ -84,7 +84,7 @@ StoredResponse* ResponseStore::add_entry(Pdc& pdc, const AckTrigger& trigger) {
   return entry;
 }
 
-// Of the PSNs below, those that hold up the cumulative ACK have one. Null: none is held.
+// The highest PSN below whose response holds up the cumulative ACK; null: none.
 StoredResponse* ResponseStore::find_lower(const Pdc& pdc, Psn psn) {
   Psn lower = psn;
   return pdc.rx.find_held_below(lower) ? find(pdc, lower) : nullptr;
@@ -102,7 +102,7 @@ uint32_t& ResponseStore::bucket_of(PdcHandle pdc, Psn psn) {
   return buckets_[hash64(pdc.value(), psn.value(), seed_) & (buckets_.size() - 1)];
 }
 
-// Twice as many, with all responses in them. False: there is no memory; nothing was changed.
+// Doubles the table and keeps all responses. False: no memory; nothing was changed.
 bool ResponseStore::add_buckets() {
   const auto more = arena_->make_zero_span<uint32_t>(2 * buckets_.size());
   if (more.empty()) return false;
@@ -111,7 +111,8 @@ bool ResponseStore::add_buckets() {
   return true;
 }
 
-// A bucket for every other response: few have two. Without memory the lists become longer.
+// One bucket for every two responses, so few buckets hold two. Without memory the lists become
+// longer.
 void ResponseStore::enter(StoredResponse& entry) {
   if (responses_.size() > 2 * buckets_.size() && add_buckets()) return;
   link(entry);
@@ -130,7 +131,7 @@ void ResponseStore::forget(const StoredResponse& entry) {
   *at = entry.next;
 }
 
-// Of a source that may be forged it counts for nobody until that is proven. [PDS-255]
+// Responses of an unproven source count for no peer until the source is proven. [PDS-255]
 void ResponseStore::count(const Pdc& pdc, int places) {
   taken_ += static_cast<uint32_t>(places);
   if (!pdc.is_unverified()) res_.peers.count_responses(pdc.peer, places);
@@ -156,8 +157,8 @@ StoredResponse* ResponseStore::stored_for(Pdc& pdc, Psn psn) {
   return entry == nullptr || entry->is_awaited ? nullptr : entry;
 }
 
-// One above a gap may go before the one that filled the gap at its cost: that one goes on with a
-// place of the two.
+// The response that filled a gap took no place, and the response above the gap took two. If the one
+// above is freed first, it leaves one of its two places to the first.
 void ResponseStore::free_stored(Pdc& pdc, StoredResponse& entry) {
   StoredResponse* const first = pdc.responses.first();
   if (entry.places == 2 && first->places == 0) {
@@ -177,7 +178,7 @@ void ResponseStore::clear_up_to(Pdc& pdc, Psn clear_psn) {
   pdc.responses.note_cleared(clear_psn);
   while (StoredResponse* const entry = pdc.responses.first()) {
     if (entry->trigger.psn.after(clear_psn)) break;
-    if (entry->is_awaited) {  // nobody can have seen an answer that was not given
+    if (entry->is_awaited) {  // the peer cannot clear a response that was not sent
       pdc.responses.note_cleared(entry->trigger.psn - 1);
       return res_.counters.add(Count::drop_clear_range);
     }

@@ -1,5 +1,5 @@
-// The responses of one PDC that its requester may not have seen, by PSN; and those that the client
-// still owes. Their memory is ResponseStore's. [PDS 9]
+// The responses of one PDC, by PSN: those that the requester may not have received, and those that
+// the client still owes. ResponseStore owns their memory. [PDS 9]
 #pragma once
 
 #include "pds/client.h"
@@ -20,7 +20,7 @@ struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseT
   PdcHandle pdc;
   AckTrigger trigger;       // psn: of the request
   bool guaranteed = false;  // kept until cleared; else only until sent
-  bool is_awaited = false;  // the client has not given it yet; in no list but that of its PDC
+  bool is_awaited = false;  // the client has not given it yet; it is only in the list of its PDC
   uint8_t places = 1;       // that it takes in the store, see ResponseStore
   uint32_t next = 0;        // of its bucket there
   EncodedResponse response;
@@ -30,7 +30,7 @@ class Responses {
  public:
   void start(Psn first) { cleared_ = first - 1; }
 
-  // The response comes after those of all lower PSNs, nearly always last.
+  // Inserts the response behind those of all lower PSNs; it nearly always goes last.
   bool is_last(Psn psn) const {
     return all_.back() == nullptr || !all_.back()->trigger.psn.after(psn);
   }
@@ -60,8 +60,8 @@ class Responses {
 
   StoredResponse* first() { return all_.front(); }
   const StoredResponse* first() const { return all_.front(); }
-  // The highest PSN whose response is there; some above may still be awaited.
-  // Requires stored() > 0.
+  // The highest PSN with a given response; responses above it may still be awaited. Requires
+  // stored() > 0.
   Psn newest() const {
     const StoredResponse* entry = all_.back();
     while (entry->is_awaited) entry = all_.previous(*entry);
@@ -97,7 +97,7 @@ class Responses {
   IntrusiveList<StoredResponse, StoredTag> all_;  // by PSN; awaited ones as well
   Psn cleared_;
   uint32_t clear_req_tick_ = 0;  // of the last Clear Request
-  uint16_t stored_ = 0;          // those that are there
+  uint16_t stored_ = 0;          // responses that the client has given
   uint16_t awaited_ = 0;         // verdicts still owed by the client
   uint16_t places_ = 0;          // of both
   bool is_clear_due_ = false;

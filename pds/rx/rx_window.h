@@ -20,8 +20,8 @@ enum class Arrival : uint8_t {
   beyond_range,  // above what is tracked
 };
 
-// Packets in order, whose response is the default one, leave nothing to remember but the PSN. The
-// bitmaps are there only while something above the cumulative ACK has arrived.
+// A packet in order with a default response leaves no state but the PSN. The bitmaps exist only
+// while a PSN above the cumulative ACK has arrived.
 class RxWindow {
  public:
   // Nothing received; the first PSN will be `first`.

@@ -1,4 +1,4 @@
-// What the peer knows of this end, and what is counted to be told. [PDS-045, PDS 8.3, CMS-041]
+// What this end has told the peer, and the counts for the next report. [PDS-045, PDS 8.3, CMS-041]
 #pragma once
 
 #include "pds/config.h"
@@ -15,7 +15,7 @@ class Told {
   // A request was answered: the ACK teaches a peer our PDCID.
   bool has_answered() const { return has_answered_; }
   void note_answered() { has_answered_ = true; }
-  // What the peer takes for our range.
+  // The range that the peer assumes for us.
   uint8_t mpr() const { return mpr_; }
   void note_mpr(uint8_t mpr) { mpr_ = mpr; }
   // The context that the peer has last asked for credit for on this PDC. [CMS-006]

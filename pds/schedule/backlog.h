@@ -1,5 +1,5 @@
-// What a congestion context has to send: octets that were announced and are not sent, and octets
-// that are marked to be sent again. Nominal. Receiver credit is asked for it. [CMS-014, CMS-016]
+// Octets that a congestion context has to send: announced and unsent ones, and those marked for
+// resending. Nominal. Receiver credit is requested for them. [CMS-014, CMS-016]
 #pragma once
 
 #include <algorithm>
@@ -9,7 +9,7 @@ namespace uet::pds {
 
 class Backlog {
  public:
-  // `senders`: counts those that have something to send; outlives this object.
+  // `senders`: counts the contexts with octets to send; outlives this object.
   explicit Backlog(uint32_t& senders) : senders_(senders) {}
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
@@ -20,8 +20,8 @@ class Backlog {
   uint64_t new_bytes() const { return new_; }
   uint64_t resend_bytes() const { return resend_; }
   uint32_t senders() const { return senders_; }
-  // Its requests for credit go unanswered: it does not count as a sender, because a dead peer would
-  // reduce what the others are asked for. [CMS-126]
+  // The peer does not answer its requests for credit, so it does not count as a sender: a dead peer
+  // would reduce the requests to others. [CMS-126]
   void set_stalled(bool is_stalled) {
     change([&] { is_stalled_ = is_stalled; });
   }
@@ -30,7 +30,7 @@ class Backlog {
   void add(uint64_t bytes) {
     change([&] { new_ += bytes; });
   }
-  // Sent, or withdrawn. What was never announced is not missed.
+  // Octets were sent or withdrawn; more than were announced is no error.
   void take(uint64_t bytes) {
     change([&] { new_ -= std::min(bytes, new_); });
   }

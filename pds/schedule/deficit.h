@@ -8,7 +8,7 @@ namespace uet::pds {
 
 class Deficit {
  public:
-  // A turn begins. What the last one sent too much is missing now; nothing is saved up.
+  // A turn begins. Octets that the last turn sent too much are subtracted; unused octets expire.
   void begin_turn(int32_t quantum) { octets_ = std::min(octets_ + quantum, quantum); }
   bool is_left() const { return octets_ > 0; }
   void spend(uint32_t octets) { octets_ -= static_cast<int32_t>(octets); }

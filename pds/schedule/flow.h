@@ -43,8 +43,8 @@ struct PathFlowTag;
 
 inline constexpr uint8_t kPathTimer = 2;  // TimerNode::kind()
 
-// Everything that PDS tells its congestion control about a PDC goes through here, so that the
-// PDC's own sum (Heard) and that of the context stay in step. [CMS-005]
+// All reports about a PDC to congestion control go through here, so that the PDC's own sum (Heard)
+// and that of the context stay in step. [CMS-005]
 struct Path : ListNode<struct OpenPathTag> {
   static constexpr uint32_t kHotBytes = 256;  // that nearly every packet touches
   static constexpr uint8_t kEchoes = 8;       // true ones in a row show that the peer echoes
@@ -63,7 +63,7 @@ struct Path : ListNode<struct OpenPathTag> {
   bool is_admitted(uint32_t bytes, bool is_control = false) const {
     return has_room(bytes) && ccc.may_send(bytes, is_control);
   }
-  // What is shared with the peer holds that much more; or nothing is in it. [decision 21]
+  // The memory shared with the peer has room for these octets, or is empty. [decision 21]
   bool has_room(uint32_t bytes) const {
     return ccc.inflight_bytes() + bytes <= limits.room_bytes || ccc.inflight_bytes() == 0;
   }
@@ -104,7 +104,7 @@ struct Path : ListNode<struct OpenPathTag> {
     pdc.losses.mark(slot, psn);
     if (slot.kind != SlotKind::data) return;  // takes no credit [CMS-193]
     backlog.mark(slot.bytes);
-    // Of several that the peer does not know yet one is repeated, when no answer is to come.
+    // While the PDC is in SYN, and no answer is under way, one of its packets is repeated.
     ccc.on_resend_wanted(pdc.state() != PdcState::syn || ccc.inflight_bytes() != 0);
   }
   void unmark(Pdc& pdc, TxSlot& slot) {
@@ -136,14 +136,15 @@ struct Path : ListNode<struct OpenPathTag> {
     base_rtt.is_known = true;
     ccc.note_base_rtt(rtt);
   }
-  // What it has measured is for those that come later. [CMS-008]
+  // The measured base RTT stays for later contexts. [CMS-008]
   void remember_base_rtt(Peer& peer) const {
     const cms::Nscc* const nscc = ccc.nscc();
     if (nscc == nullptr || !base_rtt.is_known) return;
     peer.base_rtt_ns = static_cast<uint32_t>(nscc->base_rtt().ns());
     peer.base_rtt_ms = base_rtt.since_ms;
   }
-  // What credit is wanted for. PDCs that wait have at least a packet, whatever was announced.
+  // The octets for which credit is needed. A waiting PDC needs at least a packet, even if less was
+  // announced.
   cms::CreditNeed need() const {
     cms::CreditNeed need{backlog.new_bytes(), backlog.resend_bytes()};
     if (need.none() && is_wanted()) need.backlog_bytes = limits.packet_bytes_max;
@@ -152,14 +153,13 @@ struct Path : ListNode<struct OpenPathTag> {
   }
   // PDCs wait for the window.
   bool is_wanted() const { return !blocked.empty() || !sated.empty(); }
-  // What was learnt about an EV. [CMS-023]
+  // A result about an EV. [CMS-023]
   void on_feedback(Entropy about, cms::PathFeedback feedback, Instant now) {
     const bool is_sent = ev.on_feedback(about, feedback, now);
     UET_ASSERT(is_sent);  // the record of a packet says so, never its answer
   }
   // Whether the EV of an answer is neither that of the packet that it names nor another one of this
-  // path, though the peer echoes EVs: not every backend can. Such an EV is worth no more than to be
-  // counted. [PDS-070]
+  // path, though the peer echoes EVs: not every backend can. Such an EV is only counted. [PDS-070]
   bool is_strange(Entropy echoed, Entropy sent) {
     if (echoed == sent) {
       if (tally.echoes < kEchoes) ++tally.echoes;
@@ -172,7 +172,8 @@ struct Path : ListNode<struct OpenPathTag> {
     return is_known_to_echo;
   }
   // The EV of the next packet of a PDC in order. is_first: the PDC has nothing outstanding before
-  // it. Others may have, when there are more ordered flows than lanes. [CMS-150, PDS-004]
+  // it. Other PDCs of the path may have packets outstanding, if there are more ordered flows than
+  // lanes. [CMS-150, PDS-004]
   Entropy ordered_ev(bool is_first, Instant now) {
     if (is_first && ccc.inflight_bytes() == 0 && backlog.resend_bytes() == 0) ev.on_idle();
     return ev.next(now);
@@ -182,7 +183,7 @@ struct Path : ListNode<struct OpenPathTag> {
   Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
   uint32_t refs = 0;
   BaseRttNews base_rtt;
-  uint8_t ccc_id = 0;                // none other toward its peer has it [CMS-006]
+  uint8_t ccc_id = 0;  // no other context toward its peer has it [CMS-006]
   PathLimits limits;
   PathTally tally;
   TimerNode timer{kPathTimer};  // armed while pacing or want of credit holds it back

@@ -22,7 +22,7 @@ class FlowTable {
     return by_key_.create(arena, room, seed);
   }
 
-  // The flow of that key, in use again if it was given back; null: there is none.
+  // The flow of that key; a released one is in use again. Null: there is none.
   Flow* find(const FlowKey& key) {
     Flow* const* const found = by_key_.find(key);
     if (found == nullptr) return nullptr;
@@ -57,7 +57,7 @@ class FlowTable {
   }
   bool has_released() const { return !released_.empty(); }
   Flow* next_released() { return released_.pop_front(); }
-  // It must have no PDC and be in no list but that of released ones.
+  // The flow must have no PDC and be in no list but the list of released flows.
   void free(Flow& flow) {
     by_key_.erase(flow.key);
     flows_.free(&flow);

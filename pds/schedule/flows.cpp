@@ -11,7 +11,7 @@ Result<FlowId> Flows::flow(FlowKey key) {
   if (made == nullptr) return Errc::again;
   if (has_pdcs(key.mode)) made->path = paths_.take(paths_.key_for(key.peer, key.tc, key.mode));
   if (made->path != nullptr) made->path->flows.push_back(*made);
-  // What has no PDC has no congestion context either. [CMS-009]
+  // A flow without PDCs has no congestion context either. [CMS-009]
   const bool has_place =
       has_pdcs(key.mode) ? made->path != nullptr : connectionless_.adopt(*made).ok();
   if (!has_place) {
@@ -28,8 +28,8 @@ void Flows::release_flow(FlowId id) {
   flows_.release(*flow);
 }
 
-// Closes what released flows still have, and frees those that have nothing. Not done when the
-// client calls: that may be in the midst of a packet of such a PDC. [PDS-247]
+// Closes the PDCs of released flows, and frees released flows without PDCs. Not done in a call of
+// the client, which may come while a packet of such a PDC is handled. [PDS-247]
 void Flows::retire_flows(Instant now) {
   while (Flow* const flow = flows_.next_released()) {
     for (Pdc& pdc : flow->pdcs) {

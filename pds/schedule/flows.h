@@ -37,9 +37,9 @@ class Flows {
   // See Pds::flow and Pds::release.
   Result<FlowId> flow(FlowKey key);
   void release_flow(FlowId id);
-  // Closes what released flows still have, and frees those that have nothing.
+  // Closes the PDCs of released flows, and frees released flows without PDCs.
   void retire_flows(Instant now);
-  // A PDC for the flow, in SYN; null: there is none. [PDS-I1]
+  // A PDC for the flow, in SYN; null: no PDC is free. [PDS-I1]
   Pdc* open_initiator(Flow& flow, Instant now);
 
  private:

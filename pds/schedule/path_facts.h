@@ -1,4 +1,4 @@
-// What a path knows and counts beside its congestion window: plain records.
+// Facts and counters of a path beside its congestion window: plain records.
 #pragma once
 
 #include "pds/schedule/ack_marks.h"
@@ -9,11 +9,11 @@
 
 namespace uet::pds {
 
-// What a path has done for its base RTT.
+// Measurement of a path's base RTT.
 struct BaseRttNews {
   bool is_known = false;  // a round trip was measured [CMS-107]
   bool is_asked = false;  // a Probe for it was sent, or was not needed [CMS-106]
-  uint32_t since_ms = 0;  // when what is known of it began to be measured; wraps
+  uint32_t since_ms = 0;  // when the known base RTT was measured; wraps
   // Since when nothing is to be sent or in flight: after a while the path restarts. zero: it has
   // sent nothing; never(): it is in use. [CMS-008]
   Instant idle_since;

@@ -1,4 +1,4 @@
-// Paths: found or made, given back when nobody uses them. [PDS-247]
+// Paths: found or made, freed when the last user leaves. [PDS-247]
 #include "pds/schedule/paths.h"
 
 #include <bitset>
@@ -38,8 +38,8 @@ Result<void> Paths::create(Arena& arena, Room room) {
   return by_key_.create(arena, room, res_.randomness.u64());
 }
 
-// Each in turn, so that none comes back soon: the peer may remember what it granted the last
-// context that had it. Cost: the paths toward that peer. [CMS-006, CMS-119]
+// Numbers are given out in turn, so that none is reused soon: the peer may remember the grants to
+// the last context with that number. Cost: the paths toward that peer. [CMS-006, CMS-119]
 Result<uint8_t> Paths::take_ccc_id(Peer& peer) const {
   std::bitset<kCccIds> used;
   for (const Path* path = peer.first_path; path != nullptr; path = path->next_of_peer) {

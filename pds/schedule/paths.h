@@ -42,13 +42,13 @@ class Paths {
   // The path of that key, with one more reference; null: no memory, or as many as there may be, in
   // all or toward that peer [CMS-006].
   Path* take(PathKey key);
-  // One reference less; with the last one it is gone.
+  // One reference less; the last one frees the path.
   void drop(Path& path);
 
  private:
-  // Contexts that one peer can tell apart. [CMS-006]
+  // Contexts of one peer that have different numbers. [CMS-006]
   static constexpr uint32_t kCccIds = 256;
-  // Those of one peer and class differ by their lane. [CMS-004]
+  // Contexts of one peer and class differ by their lane. [CMS-004]
   std::optional<uint32_t> single_number(PathKey key) const {
     if (key.is_sprayed) return std::nullopt;
     return static_cast<uint32_t>(hash64(key.peer.value(), key.tc.value(), single_seed_)) + key.lane;

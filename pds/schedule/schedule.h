@@ -1,6 +1,5 @@
-// Who waits for what: lists of PDCs, paths and flows that something can be sent for, and the
-// timers. A part that changes a PDC says here what it wants; Turns serves the lists. [PDS-142,
-// PDS-244]
+// Lists of PDCs, paths and flows that have something to send, and the timers. A part that changes a
+// PDC states here what the PDC needs; Turns serves the lists. [PDS-142, PDS-244]
 #pragma once
 
 #include "pds/pdc/pdc.h"
@@ -19,7 +18,7 @@ class Schedule {
 
   void cancel(Pdc& pdc) { wheel_.cancel(pdc.timer); }
   void cancel(Path& path) { wheel_.cancel(path.timer); }
-  // Somebody was found to wait for credit, since the last call: there may be more to send.
+  // Since the last call some PDC began to wait for credit: there may be more to send.
   bool take_credit_wanted() { return std::exchange(is_credit_wanted_, false); }
   // PDCs wait for the path; if its pace holds them back they go on when that is over, and if credit
   // is missing some is asked for in time. [CMS-127]
@@ -29,7 +28,7 @@ class Schedule {
   void resume(Path& path, Instant now);
   // PDCs of the path were served or are gone: where none waits any more, its timer is not needed.
   void settle(Path& path);
-  // It stands in no list of those that send.
+  // The PDC is in no list of senders.
   static void stop_sending(Pdc& pdc) {
     ListNode<SendTag>& node = pdc;
     node.unlink();
@@ -38,7 +37,7 @@ class Schedule {
   void starve(Flow& flow) { starved_.push_back(flow); }
   void feed_starved() { ready_.splice_back(starved_); }
 
-  // The PDC whose turn it is; null: none.
+  // The next PDC to serve; null: none.
   Pdc* next_control() {
     Pdc* const next = control_.pop_front();
     if (next == nullptr) is_control_pressing_ = false;

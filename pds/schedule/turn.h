@@ -1,5 +1,4 @@
-// What became of a PDC's turn to send: each step sends one packet or says why there is none.
-// [PDS-244]
+// Result of a step in a PDC's turn to send: one packet, or the reason why none was sent. [PDS-244]
 #pragma once
 
 #include <cstdint>
@@ -8,7 +7,7 @@ namespace uet::pds {
 
 enum class Step : uint8_t {
   sent,
-  idle,     // there is nothing to send, or the window is full
+  idle,     // nothing to send, or the window is full
   full,     // no slot memory
   blocked,  // CMS has no room
 };

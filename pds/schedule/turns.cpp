@@ -7,9 +7,9 @@
 namespace uet::pds {
 
 namespace {
-// A burst is better whole in the next batch than cut: the backend sends it as one. Long bursts are
-// of short packets, which many PDCs may have few of; those fill the batch. One burst with much
-// payload is enough: it is on its way while the next one is made.
+// A burst is better whole in the next batch than cut: the backend sends it in one call. Long bursts
+// consist of short packets, and many PDCs may have a few of them; together they fill the batch. One
+// burst with much payload is enough: it travels while the next one is made.
 bool has_room_for_burst(const TxBatch& batch, uint32_t burst_packets) {
   constexpr uint32_t kBulkBytes = 64 * 1024;
   if (batch.payload_bytes() >= kBulkBytes) return false;
@@ -88,7 +88,7 @@ void Turns::assign(Flow& flow, Instant now) {
     if (!pdc.may_take_message()) continue;
     ++usable;
     if (!pdc.messages.has_current() && window_open(res_, pdc)) return schedule_.want_send(pdc);
-    // Nothing was waiting when it stalled, so nobody has asked for the cumulative ACK yet.
+    // No PDC waited when it stalled, so no ACK Request for the cumulative ACK went yet.
     if (pdc.is_stalled() && !pdc.waiting.is_refused()) schedule_.arm_by(pdc, now);
   }
   const uint32_t limit = flow.key.mode == Mode::rod ? 1 : res_.config.pdcs_per_key;
@@ -106,10 +106,10 @@ void Turns::assign(Flow& flow, Instant now) {
   schedule_.want_send(*pdc);
 }
 
-// Nobody overtakes a PDC of the path that waits for the window: resends of requests could otherwise
-// keep return data from ever going out, and two peers that read from each other refuse requests
-// until it does. Exception: a lost ROD packet has its cells, and PDCs that wait for cells may be
-// waiting for those. [PDS-244, CMS-147]
+// No PDC of the path overtakes one that waits for the window: otherwise resends of requests could
+// keep return data from ever leaving, and two peers that read from each other refuse requests until
+// it does. Exception: a lost ROD packet has its cells, and PDCs that wait for cells may wait for
+// these. [PDS-244, CMS-147]
 void Turns::serve(Pdc& pdc, TxBatch& batch, Instant now) {
   Path& path = *pdc.path;
   const bool has_cells = res_.cells.is_on() && pdc.mode == Mode::rod && pdc.losses.has_lost();

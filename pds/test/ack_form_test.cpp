@@ -1,5 +1,5 @@
-// Which form an ACK takes, what its congestion control state says, when it goes out without being
-// asked for, and what the source reads out of it. [PDS 8.1 to 8.3, 19.3]
+// The form of an ACK, its congestion control state, the ACKs that leave unasked, and how the source
+// reads them. [PDS 8.1 to 8.3, 19.3]
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -40,7 +40,8 @@ class AckFormTest : public ::testing::Test {
 
 // --- forms [PDS 8.3] ---
 
-// [PDS-035, PDS 8.3] A range that peers do not assume is told with every ACK, else with none.
+// [PDS-035, PDS 8.3] Every ACK tells a range that peers do not assume; no ACK tells the assumed
+// range.
 TEST_F(AckFormTest, RangeIsToldUnlessItIsTheOneAssumed) {
   for (const uint8_t mpr : {uint8_t{4}, uint8_t{8}, uint8_t{16}}) {
     config_.mpr = mpr;
@@ -62,7 +63,7 @@ TEST_F(AckFormTest, RangeIsToldUnlessItIsTheOneAssumed) {
 }
 
 // [PDS-A11, PDS-035] A range of half or less is told at once, a smaller change by the next ACK;
-// what was promised before is still taken.
+// packets within the range told before are still accepted.
 TEST_F(AckFormTest, SmallerRangeIsToldAtOnce) {
   Bench b;
   b.open_target();
@@ -241,7 +242,7 @@ TEST_F(AckFormTest, CreditsAreRouted) {
   EXPECT_EQ(b.client.received.times.size(), 2u);
 }
 
-// [PDS-071] Negotiation is refused each time, a type that nobody knows once a second, and neither
+// [PDS-071] A negotiation packet is refused each time, an unknown type once a second, and neither
 // without AR.
 TEST_F(AckFormTest, UnknownControlPacketsAreRefusedOnceASecond) {
   Bench b;

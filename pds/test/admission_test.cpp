@@ -1,5 +1,5 @@
-// What may leave, and when: which PDC carries a message, nothing pulled that cannot be sent, every
-// resend admitted by CMS and charged once. Rows of PDS 2, 6, 12 and 19.
+// Which packets may leave, and when: which PDC carries a message, no packet is pulled that cannot
+// be sent, CMS admits every resend and is charged once. Rows of PDS 2, 6, 12 and 19.
 #include "pds/test/bench.h"
 
 #include <set>
@@ -47,7 +47,7 @@ class AdmissionTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-016] A PDC carries one message after the other; what others mix is taken all the same.
+// [PDS-016] A PDC carries one message after the other; interleaved messages of a peer are accepted.
 TEST_F(AdmissionTest, MessagesAreNotInterleavedOnAPdc) {
   config_.pdcs_per_key = 1;
   Bench b(config_);
@@ -102,7 +102,7 @@ TEST_F(AdmissionTest, EachKeyHasItsOwnPdc) {
 }
 
 // [PDS-069, CMS-176, CMS-178, CMS-179] Requests travel in the class of their data and may be
-// marked, everything else in that of control.
+// marked, all other packets in the control class.
 TEST_F(AdmissionTest, ControlHasItsOwnClass) {
   Bench b(config_);
   b.client.post(flow(b, 9, 10), 1, 10);
@@ -179,7 +179,8 @@ TEST_F(AdmissionTest, ResendsNeedPermissionAndGoFirst) {
       << "in the place of the one that arrived, and as the window doubles";
 }
 
-// [PDS-240] Whatever is said about a packet, and however often, it leaves the window once.
+// [PDS-240] A packet leaves the window once, whatever and however often ACKs and NACKs report about
+// it.
 TEST_F(AdmissionTest, WindowIsReleasedOnce) {
   Bench b(config_, window_of(4, cms::Algorithm::fixed));
   EXPECT_EQ(b.open_initiator(20).size(), 4u);

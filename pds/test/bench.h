@@ -26,13 +26,13 @@ class Bench {
 
   ~Bench() { taken() += pds->counters(); }
 
-  // Few PDCs are soon a flood; what that changes has tests of its own (proof_test.cpp).
+  // A few PDCs already count as a flood; proof_test.cpp tests the effect.
   static Config without_challenge(Config config) {
     if (config.challenge_above == Config{}.challenge_above) config.challenge_above = 0;
     return config;
   }
 
-  // One more Probe than a test of Probes counts; it has tests of its own.
+  // One more Probe than the tests of Probes count; a separate test covers the limit.
   static cms::Config without_base_rtt_probe() {
     cms::Config config;
     config.base_rtt_probe = false;
@@ -41,7 +41,7 @@ class Bench {
 
   // --- packets in ---
 
-  // What the datagram of each packet that comes in says besides its octets.
+  // Facts about the datagram of each incoming packet besides its octets.
   struct Marks {
     Entropy ev{33};
     uint8_t dscp = 0;
@@ -206,7 +206,7 @@ class Bench {
   FabricAddress from = address(9, 50000);
   Marks marks;
   bool proves = true;  // open_target() includes prove()
-  uint32_t sdi = 0;    // what a double for TSS says of each packet that comes in
+  uint32_t sdi = 0;    // what the double for TSS reports about each incoming packet
   Pdcid own;
   FlowId flow;  // of the PDC we opened
   Psn start;    // of it

@@ -9,8 +9,8 @@ using Lines = std::vector<std::string>;
 
 constexpr uint32_t kDomain = 77;
 
-// [TSS-146] A domain is taken out of use. Who is idle closes at once, who has a message when that
-// is done, and where another one waits behind it goes on; PDCs of other domains notice nothing.
+// [TSS-146] A domain is taken out of use. An idle PDC closes at once, a PDC with a message when the
+// message is done, and a PDC with waiting messages continues; PDCs of other domains do not change.
 TEST(ClosingDomainTest, ADomainClosesInOrder) {
   Bench b;
   b.sdi = kDomain;
@@ -50,7 +50,8 @@ TEST(ClosingDomainTest, TheTargetOfADomainThatClosesAsks) {
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
 }
 
-// [TSS-146] Its keys are gone: what is left ends at once, in either role, without a word.
+// [TSS-146] The keys of the domain are gone: its PDCs end at once, in either role, and send
+// nothing.
 TEST(ClosingDomainTest, WhatIsLeftOfADomainEnds) {
   Bench b;
   b.sdi = kDomain;

@@ -42,7 +42,7 @@ class CommonRoomTest : public testing::Test {
     h.spdcid = Pdcid(id);
     b.rx(h);
   }
-  // Of the requests from `psn` on, the first that finds no room for its answer.
+  // The first request from `psn` on that finds no room for its answer.
   static uint32_t first_refused(Bench& b, uint16_t id, uint32_t psn, bool syn = false) {
     for (const uint32_t end = psn + 2000; psn != end; ++psn) {
       const uint64_t before = b.count(Count::gd_full);
@@ -55,8 +55,8 @@ class CommonRoomTest : public testing::Test {
   Config config_;
 };
 
-// [T-02, PDS-255] One peer keeps no more responses than it leaves room for, its host three quarters
-// of it all; who has none finds room.
+// [T-02, PDS-255] One peer keeps at most as many responses as it leaves room for, its host three
+// quarters of all places; a peer without any finds room.
 TEST_F(CommonRoomTest, APeerLeavesRoomForTheResponsesOfOthers) {
   Bench b(config_);
   answer_everything(b);
@@ -86,7 +86,7 @@ TEST_F(CommonRoomTest, WhatIsClearedIsGivenBack) {
 }
 
 // [PDS-101, PDS-109] A response above a gap takes the place of the packet that fills the gap, too:
-// others may then take all there is, and the gap can still be filled and all be cleared.
+// other peers may take all other places, and the gap can still be filled and all be cleared.
 TEST_F(CommonRoomTest, AGapCanBeFilledWhateverOthersHold) {
   config_.gd_entries = 8;
   Bench b(config_);
@@ -133,8 +133,8 @@ TEST_F(CommonRoomTest, TheResponseAboveTheGapMayGoFirst) {
   EXPECT_EQ(b.pds->usage().stored_responses, 8u) << "no more than there are";
 }
 
-// [T-01, PDS-255] Forged sources fill PDC after PDC with answers that nobody clears. Who is proven
-// keeps a quarter of the room, and a new peer finds room for its first answer.
+// [T-01, PDS-255] Forged sources fill PDC after PDC with responses that are never cleared. Proven
+// peers keep a quarter of the room, and a new peer finds room for its first response.
 TEST_F(CommonRoomTest, ForgedSourcesDoNotFillTheStore) {
   config_ = Config{};
   config_.challenge_above = 0;
@@ -158,8 +158,8 @@ TEST_F(CommonRoomTest, ForgedSourcesDoNotFillTheStore) {
   EXPECT_EQ(b.count(Count::gd_full), full) << "the first one of a new peer";
 }
 
-// [T-01, PDS-255] Nor do they take the share of the peer in whose name they come; once it has shown
-// that it hears us, what it holds counts.
+// [T-01, PDS-255] Forged sources do not use the share of the peer whose address they carry; after a
+// source has proven itself, its responses count.
 TEST_F(CommonRoomTest, WhatIsForgedCountsForNobody) {
   config_.gd_entries = 64;
   config_.challenge_above = 0;
@@ -184,8 +184,8 @@ TEST_F(CommonRoomTest, WhatIsForgedCountsForNobody) {
   EXPECT_EQ(first_refused(b, 7, 1017), 1017u + 8) << "16 of 48 are its own from the start";
 }
 
-// [PDS-079, T-02, PDS-255] A peer that alone has packets of ROD held back leaves an eighth of the
-// room; others find some, within their shares.
+// [PDS-079, T-02, PDS-255] A peer that alone has held-back ROD packets leaves an eighth of the
+// room; other peers find some, within their shares.
 TEST_F(CommonRoomTest, APeerLeavesRoomForTheReorderedPacketsOfOthers) {
   config_.reorder_packets = 16;
   Bench b(config_);
@@ -203,8 +203,8 @@ TEST_F(CommonRoomTest, APeerLeavesRoomForTheReorderedPacketsOfOthers) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-079, T-01, PDS-255] Sources that may be forged have packets held back, as new peers need it,
-// and leave a quarter of the room. In whose name they come counts nothing of it.
+// [PDS-079, T-01, PDS-255] Unproven sources may have held-back packets, as new peers need them, and
+// leave a quarter of the room. The peers whose addresses they carry are not charged.
 TEST_F(CommonRoomTest, ForgedSourcesDoNotFillTheReorderBuffer) {
   config_.reorder_packets = 64;
   Bench b(config_);

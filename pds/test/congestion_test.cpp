@@ -1,6 +1,6 @@
-// What PDS tells congestion control, and how it obeys: seen by the packets that leave and by the
-// window of NSCC. All numbers by hand: a packet of the bench has 12 + 8 + 1024 octets, 1092 nominal
-// ones; a full one of that size of payload may have 1128.
+// Reports of PDS to congestion control, and how PDS obeys it: seen by the packets that leave and by
+// the window of NSCC. All numbers by hand: a packet of the bench has 12 + 8 + 1024 octets, 1092
+// nominal ones; a full one of that size of payload may have 1128.
 #include "pds/test/rudi_bench.h"
 #include "pds/tx/heard.h"
 
@@ -13,7 +13,7 @@ constexpr uint32_t kPacket = 12 + 8 + 1024 + 8 + 40;
 
 class CongestionTest : public ::testing::Test {
  protected:
-  // Each packet has an EV of its own, so that no order of arrival tells of a loss.
+  // Each packet has its own EV, so that the order of arrival does not indicate a loss.
   static Config config() {
     Config c;
     c.payload_mtu = 1024;
@@ -48,7 +48,7 @@ class CongestionTest : public ::testing::Test {
     h.state = state.pack();
     return h;
   }
-  // An ACK of everything up to that packet, whose sender has received so many units.
+  // An ACK of all packets up to that one; its sender has received so many units.
   static wire::AckCc report(const Bench& b, int cack, uint32_t units) {
     return ack_cc(b, cack, {.rcvd_bytes = units});
   }
@@ -83,9 +83,9 @@ class CongestionTest : public ::testing::Test {
 
 // --- what is in flight ---
 
-// [CMS-042, CMS-065, CMS-066, CMS-070, CMS-030] What counts is what the peer says that it has
-// received, in units of 256 octets rounded up, and not what the ACK acknowledges. Of 17,472 octets
-// it has 13 units, 3,328 octets; with those 14,144 there is room for three packets.
+// [CMS-042, CMS-065, CMS-066, CMS-070, CMS-030] The received count of the peer decides, in units of
+// 256 octets rounded up, and not the acknowledged packets. It has received 13 units of 17,472
+// octets, 3,328 octets; with the remaining 14,144 there is room for three packets.
 TEST_F(CongestionTest, InFlightIsWhatThePeerHasNotReported) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(100).size(), 16u);
@@ -95,8 +95,8 @@ TEST_F(CongestionTest, InFlightIsWhatThePeerHasNotReported) {
   EXPECT_EQ(after(b, report(b, 3, 18)), 1u);
 }
 
-// [CMS-191] Of a peer that tells nothing, what it acknowledges has arrived. One that tells is
-// believed when it tells the next time.
+// [CMS-191] If a peer reports no count, acknowledged packets have arrived. If it does, its next
+// report counts.
 TEST_F(CongestionTest, APlainAckReportsWhatItAcknowledges) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(100).size(), 16u);
@@ -119,8 +119,8 @@ TEST_F(CongestionTest, TheReportedSumWraps) {
   EXPECT_EQ(h.balance(), 10'000 - 9'000 - 5 * 256);
 }
 
-// [CMS-042, CMS-065] Who claims to have received 2 GiB gets a window for each such ACK, which he
-// could have with honest ones as well, and no more; nothing stays of it.
+// [CMS-042, CMS-065] A peer that claims to have received 2 GiB gets a window for each such ACK, as
+// it would with honest ones, and no more; the claim leaves no state.
 TEST_F(CongestionTest, APeerThatClaimsTooMuchGetsOneWindow) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(200).size(), 16u);
@@ -191,8 +191,8 @@ TEST_F(CongestionTest, TheTimeInsideThePeerIsNoRoundTrip) {
   }
 }
 
-// [CMS-036] The longest time that can be told means "or more": the rest is no round trip of the
-// network, here 9 ms less 8.4.
+// [CMS-036] The longest time that the field can hold means "or more": the rest is no round trip of
+// the network, here 9 ms less 8.4.
 TEST_F(CongestionTest, ATimeThatIsTooLongToTellLeavesTheRoundTripUnknown) {
   for (const uint16_t service : {uint16_t{0xFFFE}, uint16_t{0xFFFF}}) {
     cms::Config cms = nscc();
@@ -278,8 +278,8 @@ TEST_F(CongestionTest, ThePacketsRecordSaysHowOftenItWasSent) {
 
 // --- when packets leave ---
 
-// [CMS-017, CMS-068] The packet behind which no other one has room asks for an ACK; below 16 KiB
-// each one does. The next is taken for a full one, so the fifteenth asks as well.
+// [CMS-017, CMS-068] The last packet that fits into the window asks for an ACK; below 16 KiB each
+// packet does. The next packet is assumed to be full, so the fifteenth asks as well.
 TEST_F(CongestionTest, TheLastPacketsOfAWindowAskForAnAck) {
   for (const uint32_t packets : {16u, 15u}) {
     Bench b(config(), window_of(packets));
@@ -292,7 +292,7 @@ TEST_F(CongestionTest, TheLastPacketsOfAWindowAskForAnAck) {
 }
 
 // [CMS-013] A window of 64 packets in a round trip of 1.024 ms is a packet every 16 us, with four
-// ahead of their time; and the timer of the path brings back who waited.
+// ahead of their time; the timer of the path brings back waiting PDCs.
 TEST_F(CongestionTest, PacingIsObeyed) {
   cms::Config cms = window_of(64);
   cms.algorithm = cms::Algorithm::fixed;
@@ -341,8 +341,8 @@ TEST_F(CongestionTest, OnlyDataIsControlled) {
 
 // --- which context ---
 
-// [CMS-001, CMS-002, CMS-003, CMS-004] A window of 16 packets for each peer and class, whatever
-// PDCs share it; for each ordered flow one of its own; none for RUDI.
+// [CMS-001, CMS-002, CMS-003, CMS-004] A window of 16 packets for each peer and class, shared by
+// all its PDCs; a separate one for each ordered flow; none for RUDI.
 TEST_F(CongestionTest, PdcsTowardOnePeerAndClassShareAWindow) {
   const auto sent = [&](auto&& second) {
     Bench b(config(), window_of(16));
@@ -364,8 +364,8 @@ TEST_F(CongestionTest, PdcsTowardOnePeerAndClassShareAWindow) {
             32u);
 }
 
-// [CMS-004, CMS-005] What makes room for one ordered flow makes none for the other, and the PDC
-// goes on where it began.
+// [CMS-004, CMS-005] Room in the window of one ordered flow gives none to the other, and the PDC
+// continues in the context in which it began.
 TEST_F(CongestionTest, APdcStaysInItsContext) {
   Bench b(config(), window_of(16));
   post(b, 1, Mode::rod);
@@ -408,8 +408,8 @@ TEST_F(CongestionTest, TheRoundTripIsRememberedWithThePeer) {
 
 // [CMS-106, CMS-108] The first ACK on a new context, while there is more to send, brings one Probe.
 // Its answer after 8.192 us, of which 8 x 128 ns were spent in the peer, says that 91,200 octets
-// are on the way: it is rounded up to the next 128 ns. What it does not show as arrived it may have
-// overtaken: nothing is lost.
+// are on the way: it is rounded up to the next 128 ns. The Probe may have overtaken packets that
+// its answer does not show: nothing is lost.
 TEST_F(CongestionTest, AProbeMeasuresTheRoundTripOfANewContext) {
   Bench b(config(), probing());
   ASSERT_GT(b.open_initiator(300).size(), 200u);

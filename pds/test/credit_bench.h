@@ -41,7 +41,7 @@ class CreditBench : public Bench {
 
   // --- we are the source ---
 
-  // A PDC that the peer has answered, whose credit before the first grant is over.
+  // A PDC that the peer has answered, and that has used its initial credit.
   void open_source() {
     open_initiator(1);
     rx_header(ack(start));
@@ -52,7 +52,7 @@ class CreditBench : public Bench {
     h.ar = false;
     rx_header(h);
   }
-  // What goes out now: requests, and the targets of Credit Request CPs with their PSNs.
+  // The packets that leave now: requests, and the targets of Credit Request CPs with their PSNs.
   struct Sent {
     std::vector<wire::Request> requests;
     std::vector<wire::CreditRequest> asked;

@@ -1,5 +1,6 @@
-// Credit at the destination: who gets some, what its ACKs tell, and what hostile demands leave
-// behind. Figures by hand: a grant is 4 packets of 1,024 octets, 16 units, which take 331 ns.
+// Credit at the destination: which source gets credit, what its ACKs tell, and the effect of
+// hostile demands. Figures by hand: a grant is 4 packets of 1,024 octets, 16 units, which take 331
+// ns.
 #include "pds/test/credit_bench.h"
 #include "pds/test/pair.h"
 
@@ -38,7 +39,7 @@ TEST(CreditDestinationTest, RequestsAreAnswered) {
   EXPECT_EQ(b.grants_within(2_us), (Units{10}));
 }
 
-// [CMS-006, CMS-133] Each context of a source has credit of its own.
+// [CMS-006, CMS-133] Each context of a source has its own credit.
 TEST(CreditDestinationTest, ContextsAreToldApart) {
   CreditBench b;
   b.open_target();
@@ -58,8 +59,8 @@ TEST(CreditDestinationTest, ATrimmedPacketAsks) {
   EXPECT_EQ(b.count(Count::nack_tx_trimmed), 1u);
 }
 
-// [CMS-167, CMS-169] Nothing shows who wrote what is left of a packet of a secured PDC: it brings a
-// NACK, and asks for nothing.
+// [CMS-167, CMS-169] A trimmed packet of a secured PDC is not authenticated: it causes a NACK, and
+// no demand.
 TEST(CreditDestinationTest, ATrimmedPacketOfASecuredPdcDoesNotAsk) {
   for (const uint32_t sdi : {0u, 77u}) {
     CreditBench b;
@@ -99,8 +100,8 @@ TEST(CreditDestinationTest, AcksTellWhatTheSourceListensTo) {
   }
 }
 
-// A destination that remembers one source, which has had its grants for that time; what comes now
-// is from another.
+// A destination that remembers one source, which has had its grants for that time; the next packet
+// is from another source.
 struct FullBench : CreditBench {
   explicit FullBench(Duration served_for) : CreditBench(cms::Algorithm::rccc, of_one_source()) {
     client.script.names_are_unique = false;
@@ -147,8 +148,8 @@ TEST(CreditDestinationTest, WithoutRoomANewSourceMayProveItself) {
   EXPECT_EQ(b.grants_within(2_us), (Units{10})) << "it takes the record of the one that rested";
 }
 
-// A grant for a PDC that is gone, or whose source is unproven and has no octets left, is dropped,
-// and takes the turns of others no further. [T-34, T-38, PDS-252]
+// A grant is dropped if its PDC is gone, or if its source is unproven and has no octets left; it
+// does not use the turns of other sources. [T-34, T-38, PDS-252]
 TEST(CreditDestinationTest, GrantsNeedAPdc) {
   CreditBench b;
   b.open_target();
@@ -170,8 +171,8 @@ TEST(CreditDestinationTest, GrantsNeedAPdc) {
   EXPECT_LT(forged.count(Count::credit_tx), 10u);
 }
 
-// [T-34] What comes from an address that may be forged neither raises nor redirects the credit of a
-// known source, and gives way to it.
+// [T-34] Packets with an unproven address neither raise nor redirect the credit of a known source,
+// which takes precedence.
 TEST(CreditDestinationTest, ForgedDemandsTakeNothing) {
   CreditBench b;
   b.client.script.names_are_unique = false;

@@ -10,8 +10,8 @@ namespace {
 
 using Units = std::vector<uint32_t>;
 
-// [CMS-121, CMS-127, PDS-063] Every request says whose it is and what is wanted: of a source that
-// has credit for all it has, a packet.
+// [CMS-121, CMS-127, PDS-063] Every request carries the number of its context and its demand: a
+// source with enough credit asks for a packet.
 TEST(CreditSourceTest, EveryRequestAsks) {
   for (const Mode mode : {Mode::rud, Mode::rod}) {
     CreditBench b;
@@ -73,7 +73,7 @@ TEST(CreditSourceTest, CreditComesInAcks) {
   EXPECT_EQ(b.sent().requests.size(), 2u) << "1,280 octets";
 }
 
-// [CMS-126] What is asked for counts what was granted, and the packet itself.
+// [CMS-126] The demand includes the granted octets and the packet itself.
 TEST(CreditSourceTest, TargetsCountWhatWasGranted) {
   CreditBench b;
   b.open_source();
@@ -194,8 +194,8 @@ TEST(CreditSourceTest, ALostCloseNeedsNoCredit) {
   EXPECT_EQ(closes, 1u);
 }
 
-// [CMS-193, CMS-126] A message that the peer refuses while it waits for credit wants no more of it;
-// the NOOP in its place goes without.
+// [CMS-193, CMS-126] A message that the peer refuses while it waits for credit demands no more; the
+// NOOP in its place needs none.
 TEST(CreditSourceTest, ARefusedMessageWantsNoCredit) {
   CreditBench b;
   b.open_initiator(2);
@@ -215,7 +215,7 @@ TEST(CreditSourceTest, ARefusedMessageWantsNoCredit) {
   EXPECT_EQ(sent.asked[0].credit_target, 5u);
 }
 
-// [CMS-126] Those that nobody answers do not count among those that send.
+// [CMS-126] Contexts without answers do not count as senders.
 TEST(CreditSourceTest, StalledContextsHaveNoShare) {
   uint32_t senders = 0;
   {
@@ -238,7 +238,7 @@ TEST(CreditSourceTest, StalledContextsHaveNoShare) {
   EXPECT_EQ(senders, 0u);
 }
 
-// [CMS-129] When nobody waits any more there is nothing to ask for, and no timer is left.
+// [CMS-129] When no PDC waits any more, no request goes out and no timer is left.
 TEST(CreditSourceTest, NothingIsAskedForThoseThatAreGone) {
   AskingBench b;
   b.pds->close_all(true, b.now);
@@ -271,8 +271,8 @@ TEST(CreditSourceTest, WhatIsLostAsks) {
   EXPECT_TRUE(resent.asked.empty());
 }
 
-// [CMS-128] Where no PDC could ask and nothing is in flight, an MTU goes on trust: of 1,096 octets
-// one packet and a part of the next.
+// [CMS-128] If no PDC could ask and nothing is in flight, an MTU may go without credit: of 1,096
+// octets one packet and a part of the next.
 TEST(CreditSourceTest, ANewPdcNeedsNoCredit) {
   CreditBench b;
   b.open_source();
@@ -310,7 +310,7 @@ TEST(CreditSourceTest, ContextsHaveNumbers) {
   (void)peer;
   std::set<uint8_t> seen;
   std::vector<FlowId> flows;
-  for (uint32_t i = 0; i < 255; ++i) {  // each ROD flow has a context of its own
+  for (uint32_t i = 0; i < 255; ++i) {  // each ROD flow has its own context
     const auto flow = b.pds->flow(id, TrafficClass(0), Mode::rod, JobId(2 + i));
     ASSERT_TRUE(flow.ok()) << i;
     flows.push_back(*flow);
@@ -346,8 +346,8 @@ TEST(CreditSourceTest, NumbersDoNotComeBackAtOnce) {
   }
 }
 
-// [T-33, CMS-125] Credit for the whole world makes one window; credit that is taken back takes
-// nothing. What somebody else grants is not heard.
+// [T-33, CMS-125] Excessive credit makes one window; credit that is taken back has no effect.
+// Grants of another source are ignored.
 TEST(CreditSourceTest, InflatedCreditMakesOneWindow) {
   CreditBench b;
   b.open_source();
@@ -366,8 +366,7 @@ TEST(CreditSourceTest, InflatedCreditMakesOneWindow) {
   EXPECT_TRUE(b.sent().requests.empty());
 }
 
-// [CMS-022] Where no credit is in use, what is said of it is counted, and nothing else; requests
-// have no state.
+// [CMS-022] Without credit in use, credit in ACKs is only counted; requests have no state.
 TEST(CreditSourceTest, CreditIsNothingWithoutIt) {
   CreditBench b(cms::Algorithm::fixed);
   const auto out = b.open_initiator(4);

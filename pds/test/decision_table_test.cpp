@@ -137,7 +137,7 @@ TEST(AckTable, EachRowSendsOneAck) {
   }
 }
 
-// None of the rows: nothing is sent, and no timer does it. [PDS-083]
+// No row applies: no packet leaves, and no timer sends one. [PDS-083]
 TEST(AckTable, NoRowNoAck) {
   TableBench b;
   b.to_target();
@@ -183,7 +183,7 @@ TEST(AckTable, A9EachFourthArrivalBelowAnArPacket) {
   EXPECT_EQ(acked, (std::vector<uint32_t>{1012, 1016}));
 }
 
-// [PDS-A10] A Probe has an answer of its own form.
+// [PDS-A10] The answer to a Probe has a special form.
 TEST(AckTable, A10ProbeIsAnswered) {
   TableBench b;
   b.to_target();
@@ -194,8 +194,8 @@ TEST(AckTable, A10ProbeIsAnswered) {
   EXPECT_EQ(b.count(Count::ack_probe), 1u);
 }
 
-// [PDS-A11] A range of half or less; and a close that is wanted is said at once, by a Close
-// Request, so that it never waits for an ACK to ride on.
+// [PDS-A11] A range of half or less is told at once; a wanted close is told at once as well, by a
+// Close Request, so that it never waits for an ACK.
 TEST(AckTable, A11WhatMustBeToldSoon) {
   TableBench b;
   b.to_target();
@@ -271,8 +271,8 @@ TEST_F(LossTable, L3OutOfOrderCount) {
   EXPECT_EQ(b.count(Count::retx_ooo), 1u);
 }
 
-// [PDS-L3, PDS-144] On one path three are enough. What was sent again is no evidence by its order,
-// so here only their number speaks.
+// [PDS-L3, PDS-144] On one path three are enough. The order of a resent packet is no evidence, so
+// here only the count decides.
 TEST_F(LossTable, L3ThreeOnOnePath) {
   for (const uint32_t threshold : {3u, 4u}) {
     Config config;
@@ -331,8 +331,9 @@ TEST_F(LossTable, L6SackedWithoutAnAnswer) {
   EXPECT_EQ(b.count(Count::retx_rto), 0u);
 }
 
-// [PDS-116, PDS 10.2 0x14] The peer had the data of the answer and did not keep it. That is no word
-// on a loss: the request goes again although a SACK showed it, and its answer completes it.
+// [PDS-116, PDS 10.2 0x14] The peer received the data of the answer and did not keep it. This code
+// is no report of a loss: the request goes again although a SACK showed it, and its answer
+// completes it.
 TEST_F(LossTable, L6TheAnswerIsGone) {
   TableBench b;
   send(b, 2);

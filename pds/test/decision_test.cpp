@@ -113,7 +113,7 @@ TEST_F(AckSchedulerTest, TellsAboutHolesBelowAnArPacket) {
   EXPECT_FALSE(acks_.is_due());
 }
 
-// [PDS-A6, PDS 8.1 M] A CE mark is told, whatever comes after it.
+// [PDS-A6, PDS 8.1 M] A CE mark is reported, even if later packets have none.
 TEST_F(AckSchedulerTest, CeIsNotLostToALaterPacket) {
   arrive(1, 1, false, true);
   arrive(2, 2, true);
@@ -222,7 +222,7 @@ class LossDetectorTest : public ::testing::Test {
   uint32_t highest_ = 0;
 };
 
-// [PDS-L4] Overtaken on the same EV; other EVs prove nothing.
+// [PDS-L4] A packet overtaken on the same EV is lost; other EVs prove nothing.
 TEST_F(LossDetectorTest, OvertakenOnItsOwnEv) {
   for (const int ev : {1, 2, 1, 2, 3}) send(static_cast<uint16_t>(ev));
   sack(2);
@@ -233,7 +233,7 @@ TEST_F(LossDetectorTest, OvertakenOnItsOwnEv) {
   EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{1}));
 }
 
-// What was resent is judged by its resend, and is itself no evidence.
+// A resent packet is judged by its resend, and is no evidence itself.
 TEST_F(LossDetectorTest, ResendStartsAnew) {
   for (int i = 0; i < 4; ++i) send(1, 0);
   sack(1);
@@ -251,7 +251,7 @@ TEST_F(LossDetectorTest, ResendStartsAnew) {
   EXPECT_TRUE(infer(100, LossCause::ev_order).empty());
 }
 
-// [PDS-L3, PDS-143] Many later arrivals on other EVs; each once per recovery.
+// [PDS-L3, PDS-143] Many later arrivals on other EVs make a loss; each packet once per recovery.
 TEST_F(LossDetectorTest, TooManyOutOfOrder) {
   for (uint16_t ev = 0; ev < 12; ++ev) send(ev);
   for (uint32_t p = 2; p < 6; ++p) sack(p);
@@ -329,7 +329,7 @@ std::vector<NackRow> read_nack_rows() {
   return rows;
 }
 
-// What the words of a row ask of a source, the narrower words first.
+// The reaction of a source that each row demands, the narrower words first.
 NackReaction reaction_in(const NackRow& row) {
   const auto says = [&](const char* words) {
     return row.reaction.find(words) != std::string::npos;
@@ -347,8 +347,8 @@ NackReaction reaction_in(const NackRow& row) {
   return NackReaction::resend_now;
 }
 
-// [PDS 10.2, PDS-071] As the table of the reference has it, code by code. What follows from each
-// reaction is in decision_table_test.
+// [PDS 10.2, PDS-071] The table of the reference, code by code. decision_table_test covers the
+// effect of each reaction.
 TEST(NackReactionTest, AsTheReferenceHasIt) {
   std::set<uint32_t> seen;
   for (const NackRow& row : read_nack_rows()) {
@@ -359,7 +359,7 @@ TEST(NackReactionTest, AsTheReferenceHasIt) {
   }
   EXPECT_EQ(seen.size(), 255u) << "all but 0, which is none";
   EXPECT_EQ(reaction_to(NackCode::none), NackReaction::ignore);
-  // [PDS-119] Not 0x11 and 0x13, whose outcome is unknown.
+  // [PDS-119] Not 0x11 and 0x13, which leave the outcome unknown.
   EXPECT_FALSE(is_certainly_not_executed(NackCode::closing_in_err));
   EXPECT_FALSE(is_certainly_not_executed(NackCode::gtd_resp_unavail));
   EXPECT_TRUE(is_certainly_not_executed(NackCode::inv_dpdcid));
@@ -383,8 +383,8 @@ TEST(CountersTest, NamesAndCodes) {
   EXPECT_EQ(nack_tx_count(NackCode::closing), Count::nack_tx_closing);
 }
 
-// Each code has the counter of its own name; those that are never sent, and codes that are
-// reserved or experiments, share one.
+// Each code has the counter of its name; codes that are never sent, reserved or experimental share
+// one.
 TEST(CountersTest, EveryNackCodeHasItsCounters) {
   const std::set<NackCode> unsent{NackCode::trimmed_ack, NackCode::ack_with_data,
                                   NackCode::rcvr_infer_loss};

@@ -1,5 +1,5 @@
-// Time-outs that come too early, because a host slept or a queue was long: what was taken for lost
-// arrives. [PDS-254, CMS-194]
+// Time-outs that come too early, because a host slept or a queue was long: packets that were taken
+// for lost arrive. [PDS-254, CMS-194]
 #include "pds/tx/tx_slot.h"
 
 #include "pds/test/bench.h"
@@ -44,8 +44,8 @@ class EarlyTimeoutTest : public ::testing::Test {
   Bench bench_{of_1024(), window_of_32()};
 };
 
-// The answer is to the first transmission: all that waited to be sent again is in flight, and what
-// is sent is new.
+// The answer is to the first transmission: all packets that waited for their resend are in flight,
+// and new ones are sent.
 TEST_F(EarlyTimeoutTest, NothingMoreIsSentAgain) {
   acknowledge(false);
   EXPECT_EQ(bench_.count(Count::early_timeouts), 1u);
@@ -91,7 +91,7 @@ TEST(LostAfterTimeoutsTest, IsNoEarlyTimeout) {
   EXPECT_TRUE(slot.is_early_timeout(false));
 }
 
-// What is taken back has a time-out of its own: if it was lost all the same, it goes again.
+// A packet that is taken back gets a new time-out: if it was lost after all, it goes again.
 TEST_F(EarlyTimeoutTest, WhatIsTakenBackTimesOutAgain) {
   acknowledge(false);
   bench_.lines();

@@ -9,10 +9,10 @@ using wire::CtlType;
 using wire::NackCode;
 using wire::NextHeader;
 
-// The event is a row of the table (or a rule of its own) in that state, and tested there.
+// The event has a table row (or another rule) in that state, and another test covers it.
 constexpr Count kHasItsRow = Count::count_;
 
-// What the client has seen, in numbers: must not change.
+// Counts of what the client has seen: must not change.
 std::array<size_t, 5> seen(const TableBench& b) {
   const StubClient& c = b.client;
   return {c.received.times.size(), c.responded.size(), c.failed.size(), c.aborted.size(),
@@ -278,8 +278,8 @@ TEST(EventMatrix, TargetStatesRefuseWhatHasNoRow) {
   }
 }
 
-// [PDS-191] A SYN with another start is refused in every state of a target; the first one has it
-// ask whether anybody is left behind the old PDC.
+// [PDS-191] A SYN with another start is refused in every state of a target; the first one makes the
+// target probe whether the old PDC still has a user.
 TEST(EventMatrix, RestartedPeerIsRefusedInEveryState) {
   const auto other_start = [](TableBench& b) {
     wire::Request h = b.request(9000);
@@ -311,7 +311,7 @@ TEST(EventMatrix, ClosedAnswersRequestsOnly) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// What the client asks of a PDC that is gone does nothing.
+// Calls of the client for a closed PDC do nothing.
 TEST(EventMatrix, CallsForAClosedPdcDoNothing) {
   TableBench b;
   b.to_target();

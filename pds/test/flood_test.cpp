@@ -1,12 +1,12 @@
-// Peers that send many requests that no PDC holds back. What they get is bounded, and the others
-// lose nothing. [tss.md, T-41]
+// Peers that send many requests that no PDC limits. They are rate-limited, and other peers lose
+// nothing. [tss.md, T-41]
 #include "pds/test/rudi_bench.h"
 
 namespace uet::pds::test {
 namespace {
 
-// [T-41] Of datagrams and RUDI requests each source has so many a second looked at, a tenth of that
-// at once. What is beyond is neither delivered nor answered, and another source notices nothing.
+// [T-41] Datagrams and RUDI requests of each source have a rate limit, with a burst of a tenth.
+// Packets above it are neither delivered nor answered, and other sources are not affected.
 TEST(FloodTest, EachSourceHasARateOfItsOwn) {
   Config config;
   config.source_packets_per_second = 1000;

@@ -9,8 +9,8 @@ using Lines = std::vector<std::string>;
 
 class ForgetfulPeerTest : public testing::Test {};
 
-// [PDS-119, PDS-190] What was sent once has its own verdict coming; the next message starts a PDC
-// of its own.
+// [PDS-119, PDS-190] A packet that was sent once gets its own answer; the next message starts a new
+// PDC.
 TEST_F(ForgetfulPeerTest, ForgetfulPeerEndsThePdc) {
   Bench b;
   b.open_initiator(3);
@@ -34,7 +34,7 @@ TEST_F(ForgetfulPeerTest, ForgetfulPeerEndsThePdc) {
 }
 
 // [PDS-119, PDS-176] CLOSING names a PSN beyond all that the peer ever received, so no transmission
-// of it was executed. INV_DPDCID does not say so of one that was sent twice.
+// of it was executed. INV_DPDCID does not prove this for a packet that was sent twice.
 TEST_F(ForgetfulPeerTest, ClosingIsAVerdictOnEveryTransmission) {
   for (const NackCode code : {NackCode::closing, NackCode::inv_dpdcid}) {
     SCOPED_TRACE(wire::name(code));
@@ -49,10 +49,10 @@ TEST_F(ForgetfulPeerTest, ClosingIsAVerdictOnEveryTransmission) {
   }
 }
 
-// [PDS-119, PDS-176] Who says CLOSING remembers what it received, so it has a word on the packets
-// before the one it refused, too, however often they were sent. That word may be lost: it is asked
-// for by sending them again, and nothing new is sent there. Without that, what a lost NACK would
-// have shown as never executed was reported as of unknown fate.
+// [PDS-119, PDS-176] A peer that answers CLOSING remembers which packets it received, so it can
+// also answer for the packets before the refused one, however often they were sent. Its answer may
+// be lost: the packets are sent again to get it, and nothing new is sent there. Otherwise packets
+// whose NACK was lost would be reported with an unknown fate.
 TEST_F(ForgetfulPeerTest, ClosingIsAskedForEveryVerdict) {
   Bench b;
   b.open_initiator(3);
@@ -81,9 +81,9 @@ TEST_F(ForgetfulPeerTest, ClosingIsAskedForEveryVerdict) {
   EXPECT_EQ(b.client.closed, std::vector<bool>{false});
 }
 
-// [PDS-119, PDS-148] A peer that says CLOSING and then refuses the rest for other reasons, again
-// and again: within the peer time-out it has had the time to answer. Nothing is let pass, and yet
-// the refusals alone would be borne for ever, because what waits for the application is no failure.
+// [PDS-119, PDS-148] A peer answers CLOSING and then refuses the rest for other reasons again and
+// again: it has the peer time-out to answer. Without this limit the refusals would go on for ever,
+// because a wait for the application is no failure.
 TEST_F(ForgetfulPeerTest, ClosingIsNotWaitedForForEver) {
   Config config;
   config.peer_timeout = Duration::seconds(2);
@@ -124,8 +124,8 @@ TEST_F(ForgetfulPeerTest, ClosingLeavesWhatWasExecutedBefore) {
   }
 }
 
-// [PDS-149, PDS-190] A verdict that stays away for one RTO: nobody knows. Nothing is sent
-// meanwhile, and of what was sent twice nobody knows at once.
+// [PDS-149, PDS-190] If an answer does not come within one RTO, the fate is unknown. Meanwhile
+// nothing is sent; the fate of a packet that was sent twice is unknown at once.
 TEST_F(ForgetfulPeerTest, AForgetfulPeerIsGivenOneRtoForEachVerdict) {
   Bench b;
   b.open_initiator(4);
@@ -147,8 +147,8 @@ TEST_F(ForgetfulPeerTest, AForgetfulPeerIsGivenOneRtoForEachVerdict) {
   EXPECT_EQ(b.client.closed, std::vector<bool>{false});
 }
 
-// [PDS-119, PDS-190] A packet of ROD that was not executed kept all behind it from being executed,
-// sent again or not; of the one before it nobody knows.
+// [PDS-119, PDS-190] A ROD packet that was not executed keeps all later ones from being executed,
+// sent again or not; the fate of the one before it is unknown.
 TEST_F(ForgetfulPeerTest, OfRodNothingBehindARefusedPacketWasExecuted) {
   Bench b;
   b.open_initiator(5, Mode::rod);

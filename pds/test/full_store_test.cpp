@@ -1,5 +1,5 @@
-// Stores that run full must empty again, and scarce places must go where they help: what each side
-// says to the other so that neither waits for ever. [PDS 9]
+// Full stores must become empty again, and scarce places must go to packets that free others: what
+// each end sends so that neither waits for ever. [PDS 9]
 #include "pds/test/bench.h"
 
 #include <algorithm>
@@ -90,8 +90,8 @@ TEST_F(FullStoreTest, NoClearCommandBesideAnUnansweredRequest) {
             (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string((b.start + 1).value())}));
 }
 
-// [PDS-101, PDS 22] Toward the reference provider no Clear Request goes out: who asks about
-// the packet hears that the store is full, which has it send its clear.
+// [PDS-101, PDS 22] No Clear Request goes to the reference provider: when the peer asks about the
+// packet it gets a NACK for the full store, which makes it send its clear.
 TEST_F(FullStoreTest, APacketThatWaitsForRoomIsRefusedWhereNothingAsks) {
   config_ = Config::refprov();
   config_.gd_per_pdc = 2;

@@ -1,5 +1,5 @@
-// ROD toward a peer that drops whatever is out of order: what waits for a refused packet, and what
-// goes again with it. [PDS 7.3, PDS 12]
+// ROD toward a peer that drops packets out of order: which packets wait behind a refused one, and
+// which are resent with it. [PDS 7.3, PDS 12]
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -32,8 +32,8 @@ class GoBackTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-118, PDS-150] Everything behind a packet that was refused for a while would be dropped:
-// nothing goes until its time has come, and then all of it in order, what is new last.
+// [PDS-118, PDS-150] The peer would drop all packets behind one that is delayed: nothing goes until
+// its delay ends, and then all of them in order, new ones last.
 TEST_F(GoBackTest, NothingOvertakesARefusedPacket) {
   Bench b(config_);
   open(b);
@@ -53,8 +53,8 @@ TEST_F(GoBackTest, NothingOvertakesARefusedPacket) {
   EXPECT_EQ(b.count(Count::retx_go_back_n), 2u);
 }
 
-// [PDS-118, PDS-150] A second one behind it goes along, whatever is left of its own time; one
-// before it holds up both.
+// [PDS-118, PDS-150] A second refused packet behind it goes along, whatever is left of its delay;
+// one before it holds up both.
 TEST_F(GoBackTest, TheOldestRefusedPacketDecides) {
   Bench b(config_);
   open(b);
@@ -95,7 +95,7 @@ TEST_F(GoBackTest, AnAnswerEndsTheWait) {
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +5 ar clear -1"}));
 }
 
-// [PDS-118, PDS-079] A peer that keeps what is out of order gets the rest meanwhile.
+// [PDS-118, PDS-079] A peer that keeps packets out of order gets the rest meanwhile.
 TEST_F(GoBackTest, APeerThatKeepsPacketsGetsTheRest) {
   config_.rod_reorder = true;
   Bench b(config_);

@@ -1,4 +1,4 @@
-// What a hostile or confused peer may not do, and the switches for peers with habits of their own.
+// What a hostile or confused peer cannot do, and the settings for peers with special behaviour.
 // [PDS 22, T-01, T-04, T-06, T-08]
 #include "pds/test/bench.h"
 
@@ -114,7 +114,7 @@ TEST_F(GuardTest, HalfOpenPdcsAreLimited) {
   Bench b(config_);
   b.client.script.names_are_unique = false;
   b.open_target();
-  b.rx(b.request(1001, false));  // this one has heard us
+  b.rx(b.request(1001, false));  // this peer has received our packets
   b.lines();
   for (uint8_t n = 20; n < 24; ++n) {
     syn_from(b, n);
@@ -134,7 +134,7 @@ TEST_F(GuardTest, HalfOpenPdcsAreLimited) {
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002"})) << "undisturbed";
 }
 
-// [PDS-017] Who asks for the reserved pool gets nothing else, and nobody else gets it.
+// [PDS-017] A message of the reserved pool uses only that pool, and other messages cannot use it.
 TEST_F(GuardTest, ReservedPoolIsApart) {
   config_.max_pdcs = 4;
   config_.reserved_pdcs = 2;
@@ -165,8 +165,8 @@ TEST_F(GuardTest, ReservedPoolIsApart) {
 // --- what strangers guess [T-04, T-11] ---
 //
 // An attacker who is not on the path sees no packet but may write any source address, so an address
-// proves nothing. What he must guess is our PDCID, that of the peer, and a PSN that its window
-// admits. In each test one of them is wrong and everything else is right.
+// proves nothing. The attacker must guess our PDCID, the PDCID of the peer, and a PSN in its
+// window. In each test one of them is wrong and everything else is right.
 
 class GuessTest : public GuardTest {
  protected:
@@ -174,7 +174,7 @@ class GuessTest : public GuardTest {
     Pdcid ours, theirs;
     Psn psn;
   };
-  // One packet of each kind that could do harm.
+  // One harmful packet of each kind.
   static void send_all(Bench& b, const Guess& g) {
     wire::Request request = b.request(g.psn.value(), false);
     request.dpdcid = g.ours;
@@ -196,8 +196,8 @@ class GuessTest : public GuardTest {
     b.rx_header(nack);
   }
   static constexpr uint64_t kKinds = 5;
-  // Calls fn(id) for PDCIDs over the whole space, its neighbours among them, but not for this one.
-  // Returns how many that are.
+  // Calls fn(id) for PDCIDs over the whole space, including the neighbours of this one, but not for
+  // this one. Returns the number of calls.
   template <class Fn>
   static uint64_t for_each_other(Pdcid right, Fn&& fn) {
     constexpr uint32_t kStep = 13;
@@ -211,7 +211,7 @@ class GuessTest : public GuardTest {
     return count;
   }
 
-  // What the guesses were answered is a trickle, and the peer goes on as if there were none. [T-38]
+  // The guesses get few answers, and the peer continues undisturbed. [T-38]
   static void expect_unharmed_target(Bench& b, const Usage& before) {
     EXPECT_EQ(b.client.received.times.size(), 1u);
     EXPECT_TRUE(b.client.closed.empty());
@@ -239,7 +239,7 @@ class GuessTest : public GuardTest {
   }
 };
 
-// [T-04] From an address of his own he reaches nobody, whatever the PDCID.
+// [T-04] A packet from the attacker's own address reaches no PDC, whatever its PDCID.
 TEST_F(GuessTest, AnotherAddressReachesNobody) {
   Bench b;
   b.open_target();
@@ -295,8 +295,8 @@ TEST_F(GuessTest, PdcidOfThePeerGuessedWrongIsRefused) {
   expect_unharmed_initiator(initiator, of_initiator);
 }
 
-// [T-04, T-05, T-31] From the address of the peer with both PDCIDs right, and a PSN outside of what
-// is tracked or outstanding.
+// [T-04, T-05, T-31] From the address of the peer with both PDCIDs right, and a PSN that is neither
+// tracked nor outstanding.
 TEST_F(GuessTest, PsnGuessedWrongMovesNothing) {
   Rng rng(4);
   Bench target;
@@ -315,8 +315,8 @@ TEST_F(GuessTest, PsnGuessedWrongMovesNothing) {
   expect_unharmed_initiator(initiator, of_initiator);
 }
 
-// [T-01, T-38, PDS-252] A PDC that was opened under the address of somebody else is not confirmed
-// by guesses: none of its data goes there.
+// [T-01, T-38, PDS-252] Guesses do not confirm a PDC that was opened under a forged address: none
+// of its data goes there.
 TEST_F(GuessTest, GuessesConfirmNothing) {
   Bench b;
   b.proves = false;

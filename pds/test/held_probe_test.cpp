@@ -16,8 +16,9 @@ void hold(Bench& b, Duration rtt) {
   EXPECT_EQ(b.lines().size(), 1u);
 }
 
-// [PDS-145] What waits for the window waits for a loss: after three round trips without a sign it
-// is asked for, again after twice as long, and what is missing goes at once, resent or not.
+// [PDS-145] A PDC that waits for the window may wait because of a loss: after three round trips
+// without an answer it sends a Probe, again after twice as long, and missing packets go at once,
+// resent or not.
 TEST_F(ProbeTest, HeldPdcAsksAfterThreeRoundTrips) {
   config_.tx_window_packets = 4;
   Bench b(config_);
@@ -91,7 +92,7 @@ TEST_F(ProbeTest, HeldPdcDoesNotAskForWhatWasRefused) {
   EXPECT_EQ(b.count(Count::probe_tx), 0u);
 }
 
-// Who refuses Probes is not troubled sooner: its time-outs find the loss.
+// A peer that refuses Probes gets no earlier resends: its time-outs find the loss.
 TEST_F(ProbeTest, HeldPdcAsksNobodyWithoutProbes) {
   config_.tx_window_packets = 4;
   config_.probe = false;

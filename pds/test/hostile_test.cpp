@@ -1,6 +1,6 @@
 // Everything that comes from the network is hostile: changed, invented and replayed packets, floods
-// of sources. Nothing may crash, nothing may grow, what is honest must get through. Also: the same
-// inputs give the same octets. [architecture 6, 7]
+// of sources. Nothing may crash or grow, and honest packets must arrive. Also: the same inputs give
+// the same octets. [architecture 6, 7]
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
@@ -27,7 +27,7 @@ void respond_at_random(Pair& pair, Rng& rng) {
   }
 }
 
-// With up to three other octets in the headers, maybe cut, maybe from another address.
+// With up to three changed octets in the headers, perhaps cut, perhaps from another address.
 InPipe altered(InPipe p, Rng& rng) {
   const uint64_t changes = rng.below(4);
   for (uint64_t c = 0; c < changes; ++c) {

@@ -70,7 +70,7 @@ TEST_F(IdleContextTest, AWindowBeginsAnewAfterAMillisecond) {
   EXPECT_EQ(window_of_next(), 153'600u);
 }
 
-// [CMS-008] Whoever waits for an answer is not idle, however long.
+// [CMS-008] A context that waits for an answer is not idle, however long it waits.
 TEST_F(IdleContextTest, WaitingForAnAnswerIsNoRest) {
   open(8'192_ns);
   window_of_next();
@@ -86,8 +86,8 @@ TEST_F(IdleContextTest, WaitingForAnAnswerIsNoRest) {
   EXPECT_LE(window_of_next(), smaller);
 }
 
-// [CMS-008, CMS-105, CMS-108, CMS-190] A base RTT counts for a minute from when it began to be
-// measured, in contexts that begin anew; then the path may have become longer.
+// [CMS-008, CMS-105, CMS-108, CMS-190] A base RTT counts for a minute after its measurement, in
+// contexts that restart; then the path may have become longer.
 TEST_F(IdleContextTest, ABaseRttExpiresAfterAMinute) {
   open(8'192_ns);
   for (int second = 10; second < 60; second += 10) {
@@ -102,8 +102,8 @@ TEST_F(IdleContextTest, ABaseRttExpiresAfterAMinute) {
   EXPECT_EQ(window(), 192'000u);
 }
 
-// [CMS-008, CMS-105] The same in contexts that come later: what an earlier one has measured counts
-// from then, although others use it.
+// [CMS-008, CMS-105] The same in later contexts: the measurement of an earlier context counts from
+// its own time, however often it is used.
 TEST_F(IdleContextTest, ABaseRttOfAnEarlierContextExpires) {
   open(8'192_ns);
   const auto begin_another = [&] {

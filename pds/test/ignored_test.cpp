@@ -1,6 +1,6 @@
-// A peer that talks and never answers for a packet: the wait ends like that for one
-// that only refuses. And a target whose Close Request finds that the peer has closed already: what
-// it returned is not lost with that. [PDS-148, PDS-T17, PDS-176]
+// A peer that is alive and never answers for a packet: the wait ends like that for a peer that only
+// refuses. And a target whose Close Request finds that the peer has closed already: the data that
+// it returned is not lost. [PDS-148, PDS-T17, PDS-176]
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -16,7 +16,7 @@ class IgnoredTest : public ::testing::Test {
     config_.peer_timeout = 2_s;
     config_.probe = false;
   }
-  // A PDC that the peer opened, with a message of that many packets on its way back to it.
+  // A PDC that the peer opened, with a message of so many packets on its way to the peer.
   static void owe(Bench& b, uint32_t packets) {
     b.open_target();
     b.rx(b.request(1001, false));  // it knows our PDCID
@@ -38,8 +38,8 @@ class IgnoredTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-148, PDS-T17] Five times peer_timeout after what it last acknowledged. What is owed fails
-// once, the peer is asked once to close, and after Close_REQ_Time the PDC is free.
+// [PDS-148, PDS-T17] Five times peer_timeout after what it last acknowledged. Unfinished messages
+// fail once, the peer is asked once to close, and after Close_REQ_Time the PDC is free.
 TEST_F(IgnoredTest, ATargetDoesNotWaitForEver) {
   Bench b(config_);
   owe(b, 3);
@@ -60,7 +60,8 @@ TEST_F(IgnoredTest, ATargetDoesNotWaitForEver) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-148, PDS-I18] Nor does an initiator, though it is other PDCs of that peer that are heard.
+// [PDS-148, PDS-I18] An initiator ends the wait as well, although packets of the peer arrive on
+// other PDCs.
 TEST_F(IgnoredTest, AnInitiatorDoesNotWaitForEver) {
   Bench b(config_);
   b.open_initiator(2);
@@ -100,7 +101,7 @@ TEST_F(IgnoredTest, WhoSaysThatItWorksIsWaitedFor) {
   EXPECT_TRUE(b.client.failures.empty());
 }
 
-// [PDS-148] Said of a later packet it is no excuse: the one before it may be answered all the same.
+// [PDS-148] The peer works on a later packet: that is no reason to wait for the one before it.
 TEST_F(IgnoredTest, WorkOnALaterPacketIsNoExcuse) {
   Bench b(config_);
   b.open_initiator(3);
@@ -117,8 +118,8 @@ TEST_F(IgnoredTest, WorkOnALaterPacketIsNoExcuse) {
   EXPECT_EQ(b.count(Count::pdc_closed_ignored), 1u);
 }
 
-// [PDS-119, PDS-120, PDS-176] The initiator gave its Close up, so a Close Request meets a tombstone
-// and is refused by CLOSING. What was returned before has its word there as well, and gets it.
+// [PDS-119, PDS-120, PDS-176] The initiator gave up its Close, so a Close Request meets a tombstone
+// and is refused by CLOSING. The tombstone also answers for the data returned before.
 TEST_F(IgnoredTest, ClosingFailsNothingThatTheTombstoneKnows) {
   Bench b(config_);
   owe(b, 2);
@@ -137,8 +138,8 @@ TEST_F(IgnoredTest, ClosingFailsNothingThatTheTombstoneKnows) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-119, PDS-120] A packet of data that is named was never taken, and fails; the one before has
-// an answer coming. Where nobody gives it, the wait ends with the peer time-out.
+// [PDS-119, PDS-120] A named data packet was never received, and fails; an answer for the one
+// before may come. If none comes, the wait ends with the peer time-out.
 TEST_F(IgnoredTest, ClosingFailsWhatItNames) {
   Bench b(config_);
   owe(b, 2);
@@ -155,8 +156,8 @@ TEST_F(IgnoredTest, ClosingFailsWhatItNames) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-176] A target that gives its PDC up has executed what came on it, and its peer may not have
-// heard of that: a SYN that is sent once more opens no PDC, and what was executed is not again.
+// [PDS-176] A target that gives up its PDC has executed the packets on it, and the peer may not
+// know: a SYN that is sent again opens no PDC, and its request is not executed again.
 TEST_F(IgnoredTest, WhatAFailedPdcExecutedIsNotExecutedAgain) {
   Bench b(Config::spec());
   b.open_target();

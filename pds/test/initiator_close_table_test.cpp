@@ -180,7 +180,7 @@ TEST(InitiatorCloseTable, I14AckedCloseEnds) {
   }
 }
 
-// [PDS-I15] CLOSE_ACK_WAIT, the Close finds nobody: a success. -> CLOSED
+// [PDS-I15] CLOSE_ACK_WAIT, the Close finds no PDC: a success. -> CLOSED
 TEST(InitiatorCloseTable, I15RefusedCloseIsASuccess) {
   for (const NackCode code : {NackCode::inv_dpdcid, NackCode::closing}) {
     SCOPED_TRACE(wire::name(code));
@@ -279,7 +279,7 @@ TEST(InitiatorCloseTable, I18FatalNackFailsAllAndSaysClose) {
   }
 }
 
-// [PDS-I18] A peer that has no state: nothing is said. -> CLOSED
+// [PDS-I18] The peer has no state, so no Close goes to it. -> CLOSED
 TEST(InitiatorCloseTable, I18FatalNackOfAPeerWithoutState) {
   for (const PdcState s : {PdcState::established, PdcState::quiesce, PdcState::ack_wait}) {
     for (const NackCode code :

@@ -44,7 +44,7 @@ TEST(InitiatorTable, I2SynSendsOnWithSyn) {
 TEST(InitiatorTable, I3FirstAckEstablishes) {
   TableBench b;
   b.to_syn();
-  b.rx_header(b.ack(b.start + 2));  // of what was never sent: not valid
+  b.rx_header(b.ack(b.start + 2));  // for a packet that was never sent: not valid
   EXPECT_EQ(b.state(), "SYN");
   b.rx_header(b.ack(b.start));
   EXPECT_EQ(b.state(), "ESTABLISHED");
@@ -139,8 +139,8 @@ TEST(InitiatorTable, I7EstablishedSendsWithoutSyn) {
   EXPECT_EQ(b.state(), "ESTABLISHED");
 }
 
-// [PDS-I8] ESTABLISHED, an ACK with a SACK: what it names, covers and shows is completed.
-// -> ESTABLISHED
+// [PDS-I8] ESTABLISHED, an ACK with a SACK: the packets that it names, covers and shows are
+// completed. -> ESTABLISHED
 TEST(InitiatorTable, I8AckAndSackComplete) {
   TableBench b;
   b.to_established();
@@ -198,7 +198,8 @@ TEST(InitiatorTable, I20PacketsOfAnOldPdcAreDropped) {
   }
 }
 
-// [PDS-I20] SYN: whose PDCID it is cannot be told yet, so only an ACK teaches it. -> SYN
+// [PDS-I20] SYN: only an ACK teaches the peer's PDCID, because other packets cannot be checked yet.
+// -> SYN
 TEST(InitiatorTable, I20RequestsBeforeTheFirstAckAreDropped) {
   TableBench b;
   b.to_syn();

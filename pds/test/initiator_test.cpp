@@ -76,7 +76,7 @@ TEST_F(InitiatorTest, AcksThatCannotBeOursAreDropped) {
   EXPECT_EQ(b.lines(), Lines{}) << "an ACK is never answered [PDS-072]";
 }
 
-// [PDS-092, PDS-093] SACK completes only what the client said needs no answer.
+// [PDS-092, PDS-093] SACK completes only packets for which the client needs no answer.
 TEST_F(InitiatorTest, SackedPacketsWaitForTheirAnswer) {
   Bench b;
   b.client.script.sack_completes = false;
@@ -106,7 +106,7 @@ TEST_F(InitiatorTest, SackCompletesWhatNeedsNoAnswer) {
   EXPECT_EQ(b.count(Count::sack_rx), 1u);
 }
 
-// [PDS-091] An ACK that names an old packet says the rest all the same.
+// [PDS-091] An ACK that names an old packet is valid in its other fields.
 TEST_F(InitiatorTest, AckOfAnOldPacketIsRead) {
   Bench b;
   b.open_initiator(5);
@@ -205,7 +205,8 @@ TEST_F(InitiatorTest, RefusedPsnNarrowsTheRange) {
   EXPECT_EQ(b.lines().size(), 41u);
 }
 
-// [PDS 10.2 0x08, PDS-104] Who has no room for a response is told what it may forget, at once.
+// [PDS 10.2 0x08, PDS-104] A peer without room for a response is told at once which ones it may
+// clear.
 TEST_F(InitiatorTest, FullStoreIsClearedAtOnce) {
   Bench b;
   b.open_initiator(2);
@@ -214,7 +215,8 @@ TEST_F(InitiatorTest, FullStoreIsClearedAtOnce) {
   EXPECT_EQ(b.lines(), (Lines{"CP CLEAR_CMD psn 0 payload " + std::to_string(b.start.value())}));
 }
 
-// [PDS 10.2, PDS-119, PDS-I6, PDS-I18] The codes that end the PDC, and what the client may retry.
+// [PDS 10.2, PDS-119, PDS-I6, PDS-I18] Codes that end the PDC, and messages that the client may
+// retry.
 TEST_F(InitiatorTest, FatalNacks) {
   const std::pair<NackCode, bool> fatal[] = {
       {NackCode::pdc_hdr_mismatch, true},  {NackCode::closing_in_err, false},
@@ -240,7 +242,7 @@ TEST_F(InitiatorTest, FatalNacks) {
   }
 }
 
-// [PDS-I18, PDS-I19] An established PDC says Close before it goes, when somebody may listen.
+// [PDS-I18, PDS-I19] An established PDC sends Close before it ends, if the peer may receive it.
 TEST_F(InitiatorTest, FailedPdcSaysClose) {
   Bench b;
   b.open_initiator(3);
@@ -249,7 +251,7 @@ TEST_F(InitiatorTest, FailedPdcSaysClose) {
   EXPECT_EQ(b.client.failed.size(), 2u);
   EXPECT_EQ(b.lines(),
             (Lines{"CP CLOSE_CMD psn " + std::to_string((b.start + 3).value()) + " ar payload 0"}));
-  for (int i = 0; i < 100; ++i) {  // nobody does
+  for (int i = 0; i < 100; ++i) {  // the peer has no such PDC
     b.elapse(10_ms);
     b.lines();
   }
@@ -266,7 +268,7 @@ TEST_F(InitiatorTest, NacksThatChangeNothing) {
   b.rx_header(b.nack(NackCode::inv_dpdcid, b.start - 1));
   EXPECT_EQ(b.count(Count::drop_nack_range), 2u);
   b.rx_header(b.nack(NackCode{0x20}, b.start));
-  b.rx_header(b.nack(NackCode::new_start_psn, b.start, b.start.value()));  // as it is already
+  b.rx_header(b.nack(NackCode::new_start_psn, b.start, b.start.value()));  // as it already does
   EXPECT_EQ(b.count(Count::drop_nack_code), 2u);
   wire::Nack rudi = b.nack(NackCode::no_resource, Psn(0));
   rudi.nt = true;
@@ -310,7 +312,7 @@ TEST_F(InitiatorTest, ErrNackFailsThePacketOnly) {
   EXPECT_EQ(b.client.responded, (std::map<PacketName, int>{{{1, 1024}, 1}}));
 }
 
-// [PDS-078, PDS-150] Go-back-N from the payload, without what the peer keeps.
+// [PDS-078, PDS-150] Go-back-N from the PSN in the payload, without packets that the peer keeps.
 TEST_F(InitiatorTest, RodGoesBack) {
   Bench b;
   b.open_initiator(5, Mode::rod);
@@ -318,7 +320,7 @@ TEST_F(InitiatorTest, RodGoesBack) {
   EXPECT_EQ(b.lines(),
             (Lines{"REQ psn +1 syn retx ar clear -2", "REQ psn +2 syn retx ar clear -3",
                    "REQ psn +3 syn retx ar clear -4", "REQ psn +4 syn retx ar clear -5"}));
-  // A payload outside what is outstanding: from the oldest. SACKed ones are left out.
+  // The PSN in the payload is not outstanding: resends from the oldest, without SACKed packets.
   b.rx_header(sack(b, 0, 0, {3}));
   b.rx_header(b.nack(NackCode::rod_ooo, b.start + 4, 12345));
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1", "REQ psn +2 retx ar clear -2",
@@ -382,7 +384,7 @@ TEST_F(InitiatorTest, UnreachablePeerFailsAfterTwoSeconds) {
   EXPECT_EQ(b.count(Count::pdc_closed_unreachable), 1u);
 }
 
-// One error long ago says nothing about now.
+// A single error long ago does not count.
 TEST_F(InitiatorTest, OldUnreachableReportsAreForgotten) {
   Bench b;
   b.open_initiator(1);

@@ -1,6 +1,6 @@
-// An attacker who sees everything of a secured PDC, and has no key: it knows addresses, PDCIDs and
-// PSNs. Whatever it sends in the clear, or what a member of another domain seals, changes nothing
-// but one counter for each packet: invariants I6 to I8 of the reference. [TSS-141, T-08, T-11]
+// An attacker who sees all packets of a secured PDC but has no key: it knows addresses, PDCIDs and
+// PSNs. Packets that it sends in the clear, or that a member of another domain seals, change only
+// one counter each: invariants I6 to I8 of the reference. [TSS-141, T-08, T-11]
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -41,7 +41,7 @@ class KeylessTest : public ::testing::Test {
     }
     b.sdi = kOurs;
   }
-  // Which counters moved, and by how much, but for those of all that arrives.
+  // The counters that changed and by how much, without the counters of all received packets.
   static Names moved(const Bench& b, const Counters& before) {
     Names all;
     for (size_t i = 0; i < static_cast<size_t>(Count::count_); ++i) {
@@ -74,7 +74,7 @@ class KeylessTest : public ::testing::Test {
   }
 };
 
-// The peer goes on, and each message completes once.
+// The peer continues, and each message completes once.
 TEST_F(KeylessTest, NothingEndsOrCompletesWhatAnInitiatorSends) {
   for (const bool is_established : {false, true}) {
     Bench b;

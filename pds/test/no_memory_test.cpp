@@ -1,4 +1,5 @@
-// What peers open when the system has no memory left: it is refused, and nothing ends the process.
+// Requests of peers when the system has no memory left: they are refused, and the process does not
+// end.
 #include "pds/pdc/pdc_table.h"
 
 #include <sys/resource.h>
@@ -10,7 +11,7 @@
 namespace uet::pds {
 namespace {
 
-#ifndef UET_GUARDS  // a limit on addresses is none for a program that watches its own
+#ifndef UET_GUARDS  // a limit on addresses does not work in a program with its own memory checker
 
 constexpr Psn kStart{1000};
 

@@ -152,8 +152,8 @@ TEST_F(OrderedPathTest, OtherLossesChangeIt) {
   EXPECT_NE(again.back().ev, second);
 }
 
-// [PDS-144] Packets of two paths arrive in any order: what the second one has brought says nothing
-// of the first. With one EV three later ones are enough.
+// [PDS-144] Packets of two paths arrive in any order: arrivals on the second path are no evidence
+// about the first. With one EV three later ones are enough.
 TEST_F(OrderedPathTest, TwoPathsMayReorder) {
   for (const bool changes : {false, true}) {
     SCOPED_TRACE(changes);
@@ -200,7 +200,7 @@ TEST_F(OrderedPathTest, FlowsOfOneLaneShareTheEv) {
   EXPECT_EQ(of_last(100), second);
 }
 
-// [CMS-004] Each of 16 ordered flows toward a peer has a value of its own.
+// [CMS-004] Each of 16 ordered flows toward a peer has a different value.
 TEST_F(OrderedPathTest, FlowsTakeDifferentEvs) {
   std::set<uint32_t> values;
   const auto peer = bench_.peers.find_or_add(address(9), bench_.now);

@@ -14,7 +14,7 @@
 
 namespace uet::pds::test {
 
-// One packet on its way.
+// One packet under way.
 struct InPipe : sim::Datagram {
   int side = 0;         // it goes to
   uint32_t number = 0;  // of its direction, from 0
@@ -86,7 +86,7 @@ class Pair {
     p.to = side[p.side].at;
     EXPECT_TRUE(world_.arrive(p));
   }
-  // Hands a side octets that nobody sent.
+  // Hands a side octets that the other side did not send.
   void inject(int to, std::vector<std::byte> octets, const FabricAddress& from) {
     InPipe p;
     p.octets = std::move(octets);

@@ -78,7 +78,7 @@ TEST_F(PairTest, LostPacketIsResentBeforeTheTimeOut) {
   pair.expect_all_given_back();
 }
 
-// [PDS-L2, PDS-140, PDS-146] The last packet has nobody behind it: time finds its loss.
+// [PDS-L2, PDS-140, PDS-146] No packet follows the last one: only a time-out finds its loss.
 TEST_F(PairTest, LostTailIsResentAfterTheTimeOut) {
   Pair pair;
   pair.fate = [](const InPipe& p) -> Fate {

@@ -1,4 +1,4 @@
-// What the selector of entropy values hears of a PDC's packets, by the values that follow.
+// Feedback of a PDC's packets to the selector of entropy values, seen by the values that follow.
 #include "pds/test/bench.h"
 
 #include <gtest/gtest.h>
@@ -12,7 +12,7 @@ constexpr uint32_t kValues = 16;
 
 class PathFeedbackTest : public ::testing::Test {
  protected:
-  // Each packet has an EV of its own, and those with a penalty are passed over.
+  // Each packet has another EV, and EVs with a penalty are skipped.
   static Config config() {
     Config c;
     c.packets_per_entropy = 1;
@@ -79,8 +79,8 @@ TEST_F(PathFeedbackTest, ATrimOfTheLastHopCountsByItsMark) {
   }
 }
 
-// [PDS-070] What an answer is about says the record of its packet, and not the EV that the answer
-// echoes. One that the path does not send is counted, if eight answers before have shown that the
+// [PDS-070] The record of the packet decides which EV an answer is about, not the EV in the answer.
+// An echoed EV that the path does not send is counted, if eight answers before have shown that the
 // peer can echo; with a marked NACK the packet's own EV rests.
 TEST_F(PathFeedbackTest, EvsThatWereNeverSentAreCounted) {
   for (const bool echoes : {false, true}) {

@@ -1,5 +1,5 @@
-// The route to a peer carries less than it did: what is on its way and too long ends at once, and
-// nothing else does. [PDS-250]
+// The route to a peer carries shorter packets than before: longer packets under way end at once,
+// and others continue. [PDS-250]
 #include "pds/test/rudi_bench.h"
 
 #include "pds/pdc/path_reports.h"
@@ -60,7 +60,7 @@ TEST_F(PathLimitTest, NeighboursOfAPacketThatCannotBeCutAreNotTooLong) {
   EXPECT_EQ(b_.pds->open_pdcs(), 0u);
 }
 
-// The peer may hold what was sent before: an established PDC says that it ends.
+// The peer may hold state of the messages: an established PDC sends Close.
 TEST_F(PathLimitTest, ThePeerIsToldOfTheEnd) {
   b_.open_initiator(1);
   b_.rx_header(b_.ack(b_.start));
@@ -83,7 +83,7 @@ TEST_F(PathLimitTest, ThoseThatPassStay) {
   EXPECT_EQ(b_.peers[b_.peer()].payload_toward(4096), 4096u);
 }
 
-// What was answered or has arrived is not sent again.
+// Packets that were answered or have arrived are not sent again.
 TEST_F(PathLimitTest, WhatHasArrivedIsNotTooLong) {
   b_.open_initiator(2);
   b_.rx_header(b_.ack(b_.start + 1));

@@ -1,4 +1,4 @@
-// What a person is shown of paths. All numbers by hand: a packet of the bench has 12 + 8 + 1024
+// Snapshots of paths for tools. All numbers by hand: a packet of the bench has 12 + 8 + 1024
 // octets, 1092 nominal ones.
 #include "pds/schedule/ack_marks.h"
 #include "pds/test/credit_bench.h"
@@ -84,7 +84,7 @@ TEST(PathSnapshotTest, APathOfNscc) {
   // Times of sending are kept in steps of 128 ns.
   EXPECT_GE(s.last_rtt, Duration::nanoseconds(20'000 - 128));
   EXPECT_LE(s.last_rtt, Duration::nanoseconds(20'000 + 128));
-  // 12 us, and an eighth of what is missing with each of two samples: 13 and 13.875.
+  // 12 us, plus an eighth of the difference with each of two samples: 13 and 13.875.
   EXPECT_GE(s.rtt, Duration::nanoseconds(13'875 - 32));
   EXPECT_LE(s.rtt, Duration::nanoseconds(13'875 + 32));
   EXPECT_EQ(s.base_rtt, Duration::microseconds(12));
@@ -131,7 +131,7 @@ TEST(PathSnapshotTest, APathOfAimdInOrder) {
   EXPECT_GE(s.last_rtt, Duration::nanoseconds(60'000 - 128));
 }
 
-// 150,000 octets before the first grant, of which a packet has left.
+// 150,000 octets of initial credit, less one packet that has left.
 TEST(PathSnapshotTest, APathOfCreditHasNoWindow) {
   CreditBench b;
   b.open_initiator(1);

@@ -1,5 +1,5 @@
-// What a peer tracks of our PSNs after it refused one, and how long numbers and clocks that wrap
-// may go on. [PDS-035, PDS-090, PDS-245, PDS-246]
+// The believed range of a peer after it refused a PSN, and the limits of numbers and clocks that
+// wrap. [PDS-035, PDS-090, PDS-245, PDS-246]
 #include "pds/test/bench.h"
 
 #include "pds/tx/peer_range.h"
@@ -67,7 +67,8 @@ TEST_F(PeerRangeTest, EachRefusalDoublesWhatMustPass) {
   EXPECT_EQ(asked, 6u) << "after 1, 2, 4, 8, 16 and 32 ranges";
 }
 
-// [PDS-245, PDS-035] It grows to what the peer told, and what the peer tells anew counts at once.
+// [PDS-245, PDS-035] The range grows up to the one that the peer told, and a newly told range
+// counts at once.
 TEST_F(PeerRangeTest, GrowsNoFurtherThanTold) {
   PeerRange range;
   range.start(Psn(0), 3);
@@ -109,8 +110,8 @@ TEST_F(PeerRangeTest, AcksCountHoweverManyPsnsWereUsed) {
   }
 }
 
-// A process may stand still for nearly as long as PEER_TIMEOUT can be: afterwards a
-// packet is as old as it is, goes again at once, and a late answer is a very long round trip.
+// A process may be stopped for nearly as long as the largest PEER_TIMEOUT: afterwards the age of a
+// packet is right, the packet goes again at once, and a late answer is a very long round trip.
 TEST_F(PeerRangeTest, AgesAreRightAfterAStandstill) {
   config_.peer_timeout = 3600_s;
   for (const Duration stop : {1_s, 270_s, 280_s, 400_s, 549_s, 560_s, 900_s, 2000_s, 3590_s}) {
@@ -143,7 +144,8 @@ TEST_F(PeerRangeTest, AgesAreRightAfterAStandstill) {
 
 // [PDS-245, PDS-035, PDS-104] A peer that tracks 128 PSNs has answered these with responses that it
 // keeps, and refused the rest: its cumulative ACK waits for our clear. Nothing is in flight that
-// would bring another ACK, so it is told what is clear and asked, until it says more.
+// would bring another ACK, so the source sends its clear in an ACK Request until the cumulative ACK
+// moves.
 TEST_F(PeerRangeTest, WhatIsSetAsideAsksForTheCumulativeAck) {
   config_.probe = false;
   Bench b(config_, wide());
@@ -165,7 +167,8 @@ TEST_F(PeerRangeTest, WhatIsSetAsideAsksForTheCumulativeAck) {
   EXPECT_EQ(b.count(Count::ack_requests_tx), 2u) << "nothing is left to ask for";
 }
 
-// [PDS-245, PDS-115] Who has no such PDC any more says so when asked; the PDC fails at once.
+// [PDS-245, PDS-115] A peer that has no such PDC any more refuses the ACK Request; the PDC fails at
+// once.
 TEST_F(PeerRangeTest, WhoIsAskedMayHaveGone) {
   config_.probe = false;
   Bench b(config_, wide());

@@ -1,4 +1,4 @@
-// What tests of Probes share. [PDS 12 L5, PDS 13]
+// Shared parts of the tests of Probes. [PDS 12 L5, PDS 13]
 #pragma once
 
 #include "pds/test/bench.h"
@@ -13,7 +13,7 @@ class ProbeTest : public ::testing::Test {
     config_.rto_init = 100_ms;  // far behind Tail_Loss_Time, 5 ms
     config_.rto_max = 200_ms;
   }
-  // What answers the Probe that is shown as `sent`.
+  // The answer to the Probe that is shown as `sent`.
   static wire::AckCc answer(const Bench& b, const Bench::Out& sent, int cack, uint64_t bitmap) {
     const auto probe = sent.as<wire::Control>();
     wire::AckCc h;

@@ -1,4 +1,4 @@
-// Probes at both ends, and the tail that nobody answers. [PDS 12 L5, PDS 13]
+// Probes at both ends, and an unanswered tail. [PDS 12 L5, PDS 13]
 #include "pds/test/probe_bench.h"
 
 namespace uet::pds::test {
@@ -73,8 +73,8 @@ TEST_F(ProbeTest, FloodIsLimited) {
 
 // --- source ---
 
-// [PDS-L5, PDS-145] The tail is lost: one Probe after Tail_Loss_Time, and what it shows missing
-// goes again at once.
+// [PDS-L5, PDS-145] The tail is lost: one Probe after Tail_Loss_Time, and packets that its answer
+// shows as missing go again at once.
 TEST_F(ProbeTest, FindsTheLostTail) {
   Bench b(config_);
   b.client.script.sack_completes = false;
@@ -96,7 +96,7 @@ TEST_F(ProbeTest, FindsTheLostTail) {
   EXPECT_EQ(b.client.responded.size(), 2u);
 }
 
-// [PDS-145] What was resent after the Probe may arrive yet: the answer says nothing about that.
+// [PDS-145] A packet resent after the Probe may still arrive: the answer is no evidence about it.
 TEST_F(ProbeTest, WhatWentAgainSinceTheProbeIsNotLost) {
   cms::Config wide;
   wide.algorithm = cms::Algorithm::fixed;
@@ -216,7 +216,7 @@ TEST_F(ProbeTest, RefusalEndsProbesTowardThatPeer) {
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +2 retx ar clear -2"}));
   EXPECT_EQ(b.count(Count::retx_tail), 1u);
   EXPECT_EQ(b.count(Count::probe_tx), 1u);
-  // The same code for a request that was no Probe is as fatal as ever.
+  // The same code for another request is still fatal.
   b.rx_header(b.nack(NackCode::unexp_event, b.start + 2));
   EXPECT_EQ(b.client.failed.size(), 2u);
 }
@@ -247,8 +247,8 @@ TEST_F(ProbeTest, EveryRefusalOfAProbeIsHarmless) {
   EXPECT_EQ(b.client.failed.size(), 3u) << "there was no third one";
 }
 
-// [PDS-163, PDS 10.2 0x19] A Probe names the last packet sent, so what is refused behind it is a
-// request.
+// [PDS-163, PDS 10.2 0x19] A Probe names the last packet sent, so a refused PSN behind it belongs
+// to a request.
 TEST_F(ProbeTest, ARefusalBehindTheProbeIsOfARequest) {
   Bench b(config_);
   b.open_initiator(3);
@@ -272,7 +272,7 @@ TEST_F(ProbeTest, NoneWhenSwitchedOff) {
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +2 retx ar clear -2"}));
 }
 
-// In SYN the peer's PDCID is not known, so nobody can be asked.
+// In SYN the peer's PDCID is not known, so no Probe can go.
 TEST_F(ProbeTest, NoneInSyn) {
   Bench b(config_);
   b.open_initiator(2);
@@ -281,8 +281,8 @@ TEST_F(ProbeTest, NoneInSyn) {
   EXPECT_EQ(b.count(Count::probe_tx), 0u);
 }
 
-// [PDS-252] Return data waits for a peer that has not shown that it hears us: a Probe asks for
-// that, again after twice the time each, and no more octets go there than three times what came.
+// [PDS-252] Return data waits for a peer that has not shown that it receives our packets: Probes
+// ask for proof, each after twice the time, and at most three times the received octets go there.
 TEST_F(ProbeTest, AsksForProofBeforeReturnData) {
   Bench b(config_);
   b.proves = false;
@@ -326,7 +326,7 @@ TEST_F(ProbeTest, ARefusalIsProofToo) {
 }
 
 // [PDS-163] The network duplicates the refusal of a Probe. The copy does not refuse the return data
-// whose PSN the Probe carried, unless that is refused again after it was sent again.
+// whose PSN the Probe carried, unless that data is refused after it was sent again.
 TEST_F(ProbeTest, ACopyOfARefusalIsHarmless) {
   Bench b(config_);
   b.open_target();
@@ -348,8 +348,8 @@ TEST_F(ProbeTest, ACopyOfARefusalIsHarmless) {
   EXPECT_EQ(b.client.failed.size(), 1u);
 }
 
-// [PDS-163, PDS-252, T-38] A NACK without an SPDCID proves nothing: who opened many PDCs in the
-// name of a victim soon hits one of them with a guessed PDCID, and knows the PSNs.
+// [PDS-163, PDS-252, T-38] A NACK without an SPDCID proves nothing: an attacker who opened many
+// PDCs under a victim's address soon guesses one of their PDCIDs, and knows the PSNs.
 TEST_F(ProbeTest, ARefusalWithoutItsPdcidIsNoProof) {
   Bench b(config_);
   b.proves = false;

@@ -1,5 +1,5 @@
-// Sources that may be forged: what a SYN must show when too many have shown nothing, and what ACKs
-// say of the packets that they answer. [PDS-251, PDS-252, PDS-070]
+// Unproven sources: the proof that a SYN needs when too many sources are unproven, and what ACKs
+// report about the packets that they answer. [PDS-251, PDS-252, PDS-070]
 #include "pds/sent_tick.h"
 #include "pds/test/bench.h"
 
@@ -39,7 +39,7 @@ class ProofTest : public ::testing::Test {
   }
 };
 
-// [PDS-251, T-01] The fifth opens nothing before it has shown that it receives what is sent to it.
+// [PDS-251, T-01] The fifth source opens no PDC before it has shown that it receives our packets.
 TEST_F(ProofTest, AFloodedTargetChallengesSyns) {
   Bench b(few());
   flood(b, 20, 4);
@@ -66,7 +66,7 @@ TEST_F(ProofTest, AFloodedTargetChallengesSyns) {
   EXPECT_EQ(b.count(Count::challenged), 3u);
 }
 
-// [PDS-251] A challenge holds for 8 to 17 seconds, and so long others are challenged after it.
+// [PDS-251] A challenge is valid for 8 to 17 seconds, and challenges go on for as long after it.
 TEST_F(ProofTest, ChallengesEndWithTheFlood) {
   Bench b(few());
   flood(b, 20, 4);
@@ -84,7 +84,7 @@ TEST_F(ProofTest, ChallengesEndWithTheFlood) {
   EXPECT_EQ(b.count(Count::pdc_opened_target), 5u) << "no flood any more";
 }
 
-// [PDS-251, PDS-051] The other side: what was sent goes again from the number that was told.
+// [PDS-251, PDS-051] The initiator sends its packets again from the start that it was told.
 TEST_F(ProofTest, AnInitiatorAnswersAChallengeInTheClear) {
   Bench b;
   b.open_initiator(2);
@@ -99,7 +99,7 @@ TEST_F(ProofTest, AnInitiatorAnswersAChallengeInTheClear) {
   }
 }
 
-// [PDS-252] With the right PDCID and a PSN that nobody can have, nothing is shown.
+// [PDS-252] A packet with the right PDCID and an impossible PSN is no proof.
 TEST_F(ProofTest, APsnOutOfTheWindowIsNoProof) {
   Bench b;
   b.proves = false;
@@ -114,8 +114,8 @@ TEST_F(ProofTest, APsnOutOfTheWindowIsNoProof) {
   EXPECT_GT(b.count(Count::tx_requests), 0u);
 }
 
-// [PDS-252] An ACK counts like the Probes that ask for proof: together they are at most three times
-// what came.
+// [PDS-252] ACKs count like the Probes that ask for proof: together they are at most three times
+// the received octets.
 TEST_F(ProofTest, EverythingThatIsSentCounts) {
   constexpr uint32_t kPayload = 100;
   Bench b;
@@ -133,9 +133,9 @@ TEST_F(ProofTest, EverythingThatIsSentCounts) {
   EXPECT_LE(octets, 3 * (wire::Request::kSize + 8u + kPayload));
 }
 
-// [PDS-252] Return data that waits for octets goes when these have come, even if nobody answers its
-// Probes any more. It is refused where a new process has taken the address, and holds no room of
-// the target's for ever.
+// [PDS-252] Return data that waits for octets goes when octets arrive, even if the peer no longer
+// answers Probes. A new process at the address refuses it, so it does not hold the target's room
+// for ever.
 TEST_F(ProofTest, WhatComesLetsReturnDataGo) {
   Bench b;
   b.proves = false;
@@ -204,7 +204,7 @@ class FeedbackTest : public ::testing::Test {
   }
 };
 
-// [PDS-070, PDS 8.1] Above a gap each ACK speaks of its own packet.
+// [PDS-070, PDS 8.1] Above a gap each ACK reports its own packet.
 TEST_F(FeedbackTest, AcksAboveAGapTellOfTheirOwnPackets) {
   Bench b;
   b.open_target();
@@ -214,8 +214,7 @@ TEST_F(FeedbackTest, AcksAboveAGapTellOfTheirOwnPackets) {
   EXPECT_EQ(told(b), (std::vector<Told>{{1002, 41, true}, {1003, 42, false}, {1004, 43, true}}));
 }
 
-// [PDS-070, PDS-A6] Two marked packets in order have an ACK each: one says nothing of the other's
-// way.
+// [PDS-070, PDS-A6] Two marked packets in order get an ACK each: one ACK cannot report both paths.
 TEST_F(FeedbackTest, EveryMarkIsTold) {
   Bench b;
   b.open_target();
@@ -227,7 +226,7 @@ TEST_F(FeedbackTest, EveryMarkIsTold) {
   EXPECT_EQ(std::count(acks.begin(), acks.end(), Told{1002, 42, true}), 1);
 }
 
-// [PDS-070] A verdict that comes late is told with what was noted when the packet came.
+// [PDS-070] The ACK of a late verdict carries the notes made when the packet came.
 TEST_F(FeedbackTest, LateVerdictsTellOfTheirPacket) {
   Bench b;
   b.open_target();
@@ -289,7 +288,7 @@ TEST_F(FeedbackTest, MarksOfOvertakenAcksCount) {
   EXPECT_LT(window(), before);
 }
 
-// What finds no room among the answers that wait is covered by the next ACK of the PDC.
+// An answer for which the queue has no room is covered by the next ACK of the PDC.
 TEST_F(FeedbackTest, AnswersThatFindNoRoomAreCovered) {
   Config c;
   c.reply_queue = 16;

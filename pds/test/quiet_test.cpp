@@ -1,5 +1,5 @@
-// Messages that nobody waits for: which of them go without AR, and how their answers come all the
-// same. Rows of PDS 6 and 8.2 with PDS-064; PSNs are counted from the first one of the PDC.
+// Messages that no operation waits for: which of them go without AR, and how their answers still
+// arrive. Rows of PDS 6 and 8.2 with PDS-064; PSNs are counted from the first one of the PDC.
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
@@ -11,7 +11,7 @@ using Lines = std::vector<std::string>;
 
 class QuietTest : public ::testing::Test {
  protected:
-  // A PDC in use; from here on nobody waits for the messages.
+  // A PDC in use; no operation waits for the messages that follow.
   static void establish(Bench& b, Mode mode = Mode::rud) {
     b.open_initiator(1, mode);
     b.rx_header(b.ack(b.start));
@@ -123,7 +123,7 @@ TEST_F(QuietTest, TheTailIsAskedForTogether) {
   EXPECT_EQ(b.client.responded.size(), 4u);
   b.elapse(50_ms);
   EXPECT_EQ(b.lines(), Lines{});
-  // The question was an AR: the count begins anew.
+  // The ACK Request carried an AR: the count restarts.
   post(b, 5, 16);
   EXPECT_EQ(asking(b.lines()), 1u);
 }
@@ -156,7 +156,7 @@ TEST_F(QuietTest, ALateTimerAsksFirst) {
   EXPECT_EQ(b.count(Count::retx_rto), 0u);
 }
 
-// [PDS-093] What is known to have arrived waits for its answer like any other packet.
+// [PDS-093] A packet that is known to have arrived waits for its answer like any other packet.
 TEST_F(QuietTest, SackedPacketsAreNotAskedFor) {
   Bench b;
   establish(b);
@@ -175,8 +175,8 @@ TEST_F(QuietTest, SackedPacketsAreNotAskedFor) {
   EXPECT_EQ(b.count(Count::quiet_asked), 0u);
 }
 
-// [PDS-141] What answers the question says nothing of the way of the packet: it took 40 ms, and the
-// time-out stays at the 60 ms set.
+// [PDS-141] The answer to an ACK Request is no RTT sample of the packet: it took 40 ms, and the
+// time-out stays at the configured 60 ms.
 TEST_F(QuietTest, TheAnswerToAQuestionIsNoRoundTrip) {
   Config config;
   config.rto_init = config.rto_min = 60_ms;
@@ -256,7 +256,8 @@ TEST_F(QuietTest, ACloseAsksAtOnce) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-064] The client says that somebody waits now; what has been asked for is not asked again.
+// [PDS-064] The client reports that an operation waits now; packets already asked for are not asked
+// again.
 TEST_F(QuietTest, TheClientMayAskEarlier) {
   Bench b;
   establish(b);

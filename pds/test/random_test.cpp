@@ -23,7 +23,7 @@ struct Plan {
 
 constexpr uint32_t kReturn = 1'000'000;  // handle of the return data of message h: kReturn + h
 
-// One run: messages both ways under the faults of the plan, then peace, then everything is checked.
+// One run: messages both ways under the faults of the plan, then without faults, then all checks.
 class RandomRun {
  public:
   RandomRun(uint64_t seed, const Plan& plan, const Config& config)

@@ -1,6 +1,6 @@
-// A peer that answers and lets nothing pass: the wait has an end like that for a silent one, unless
-// something passes now and then, or the peer says that its application is what it waits for.
-// [PDS-148, decision 4]
+// A peer that answers and refuses everything: the wait ends like the one for a silent peer, unless
+// a packet passes now and then, or the peer reports that its application is the cause. [PDS-148,
+// decision 4]
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
 
@@ -65,8 +65,8 @@ TEST_F(RefusedTest, EndsAfterPeerTimeout) {
   }
 }
 
-// [PDS-148] A peer that lets something pass now and then is never given up: the time begins anew
-// with the next refusal.
+// [PDS-148] A peer that accepts a packet now and then is never given up: the time restarts with the
+// next refusal.
 TEST_F(RefusedTest, ProgressBeginsTheTimeAnew) {
   Bench b(config_);
   open(b, 4);
@@ -102,8 +102,8 @@ TEST_F(RefusedTest, SackBeginsTheTimeAnew) {
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
 }
 
-// [PDS-148] The application there is busy, or nobody posted a receive yet: the peer says so, and
-// such a wait has no end of its own.
+// [PDS-148] The application there is busy, or no receive is posted yet: the NACK says so, and such
+// a wait has no time limit.
 TEST_F(RefusedTest, AnApplicationIsWaitedForWithoutLimit) {
   for (const NackCode code : {NackCode::rcvd_ses_procg, NackCode::no_resource}) {
     SCOPED_TRACE(wire::name(code));
@@ -120,8 +120,8 @@ TEST_F(RefusedTest, AnApplicationIsWaitedForWithoutLimit) {
   }
 }
 
-// [PDS-148] Another packet of the PDC that is refused for some other reason does not end such a
-// wait either.
+// [PDS-148] If another packet of the PDC is refused for another reason, such a wait does not end
+// either.
 TEST_F(RefusedTest, AWaitForTheApplicationIsNotCutShort) {
   Bench b(config_);
   open(b, 2);
@@ -134,7 +134,7 @@ TEST_F(RefusedTest, AWaitForTheApplicationIsNotCutShort) {
   EXPECT_TRUE(b.client.failures.empty());
 }
 
-// [PDS-148] A target without a free PDC; there is no PDC to close then.
+// [PDS-148] A target without a free PDC; there is then no PDC to close.
 TEST_F(RefusedTest, ASynIsRefusedNoLongerEither) {
   Bench b(config_);
   b.open_initiator(1);
@@ -263,7 +263,7 @@ class ForgedAckTest : public ::testing::Test {
   std::unique_ptr<Pair> pair_;
 };
 
-// [PDS-148] What lies behind the gap needs a place that is there for what comes in order only.
+// [PDS-148] Packets behind the gap need a place that only packets in order may use.
 TEST_F(ForgedAckTest, WhatIsRefusedBehindTheGapFails) {
   start(Mode::rud, 4);
   pair_->side[1].client.verdict = [](PacketName, const RxRequest& r) {
@@ -280,7 +280,8 @@ TEST_F(ForgedAckTest, WhatIsRefusedBehindTheGapFails) {
   EXPECT_EQ(pair_->side[1].pds->usage(), Usage{});
 }
 
-// [PDS-079, PDS-148] The order cannot go on; what waits behind the gap is no work in progress.
+// [PDS-079, PDS-148] The sequence cannot continue; packets that wait behind the gap do not count as
+// work in progress.
 TEST_F(ForgedAckTest, WhatIsHeldBackBehindTheGapFails) {
   start(Mode::rod, 4);
   forge(true);
@@ -304,8 +305,8 @@ TEST_F(ForgedAckTest, WhatIsDroppedBehindTheGapFails) {
   EXPECT_EQ(pair_->side[1].pds->usage(), Usage{});
 }
 
-// [PDS-035, PDS-148] All is answered, but the cumulative ACK stays below the gap: sooner or later
-// the next packet is beyond what the peer tracks, and asking does not help.
+// [PDS-035, PDS-148] All packets are answered, but the cumulative ACK stays below the gap: the next
+// packet is sooner or later beyond the peer's range, and ACK Requests do not help.
 TEST_F(ForgedAckTest, AWindowThatNeverOpensEndsThePdc) {
   config_.mpr = config_.default_mpr = 1;
   config_.ack_form = AckForm::cc;
@@ -402,8 +403,8 @@ TEST_F(UntrackedTest, WhatThePeerTracksNowGoesAtOnce) {
   EXPECT_EQ(sent(), from_to(514, 1000));
 }
 
-// A range that shrinks and grows again. What was refused twice is found below what was set aside
-// before it.
+// A range that shrinks and grows again. A packet that was refused twice is found below those set
+// aside before it.
 TEST_F(UntrackedTest, ARangeMayShrink) {
   tracks(2, 1);
   looks_until(b_->now + 10_ms);

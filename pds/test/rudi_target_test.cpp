@@ -130,8 +130,8 @@ TEST_F(RudiTargetTest, AbortForgetsAnswers) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-207] Cut by a switch: the number is there, so the sender is told. [PDS-135] Of a cut
-// response or datagram nobody is told anything.
+// [PDS-207] A switch trimmed it: the number is left, so the sender gets a NACK. [PDS-135] A trimmed
+// response or datagram gets no NACK.
 TEST_F(RudiTargetTest, TrimmedRequestIsNacked) {
   b.marks.dscp = 16;  // trimmed
   b.rx_octets(RudiBench::request(0x01020304));

@@ -13,8 +13,8 @@ class RudiTest : public ::testing::Test {
   RudiBench b;
 };
 
-// [PDS-V8, PDS-208] Requests are sealed under the domain of their flow, and what did not come under
-// it answers none of them.
+// [PDS-V8, PDS-208] Requests are sealed under the domain of their flow, and packets of another
+// domain do not answer them.
 TEST_F(RudiTest, OtherDomainsAnswerNothing) {
   b.sdi = 7;
   const auto out = b.send(1, 1);
@@ -57,7 +57,7 @@ TEST_F(RudiTest, ResendCarriesTheSameNumberAndRetx) {
   EXPECT_EQ(b.count(Count::rudi_retx_rto), 1u);
 }
 
-// [PDS-204] Each packet has a time-out of its own: what is answered is not sent again.
+// [PDS-204] Each packet has its own time-out: an answered packet is not sent again.
 TEST_F(RudiTest, OnlyTheUnansweredPacketIsSentAgain) {
   const auto out = b.send(1, 3);
   ASSERT_EQ(out.size(), 3u);
@@ -166,7 +166,7 @@ TEST_F(RudiTest, RefusalForWantOfRoomDelaysTheResend) {
   EXPECT_EQ(b.client.responded.size(), 1u);
 }
 
-// [PDS-207, PDS-203] What was trimmed goes again at once; a second NACK about it says nothing new.
+// [PDS-207, PDS-203] A trimmed packet goes again at once; a second NACK about it has no effect.
 TEST_F(RudiTest, TrimmedPacketGoesAgainAtOnce) {
   const PktId id = RudiBench::id_of(b.send(1, 1).at(0));
   b.refuse(id, NackCode::trimmed);
@@ -177,7 +177,7 @@ TEST_F(RudiTest, TrimmedPacketGoesAgainAtOnce) {
   EXPECT_EQ(b.count(Count::rudi_retx_nack), 1u);
 }
 
-// [PDS-117] By count: Max_NACK_Retx_Cnt refusals are borne, the next one is the error.
+// [PDS-117] By count: Max_NACK_Retx_Cnt refusals are allowed, the next one is the error.
 TEST(RudiLimitTest, RefusalsEndInAnError) {
   RudiBench b(Config::spec());
   const PktId id = RudiBench::id_of(b.send(1, 1).at(0));
@@ -203,8 +203,8 @@ TEST_F(RudiTest, FatalCodeFailsAndForeignCodesAreCounted) {
   EXPECT_EQ(b.client.failures[0].nack, NackCode::unexp_event);
 }
 
-// [PDS-204, PDS-208] Guessed numbers, numbers of somebody else's packets, answers that come twice:
-// dropped without a sound.
+// [PDS-204, PDS-208] Guessed numbers, numbers of another peer's packets, repeated answers: dropped
+// and counted.
 TEST_F(RudiTest, AnswersThatMatchNothingAreDropped) {
   const PktId id = RudiBench::id_of(b.send(1, 1).at(0));
   Rng rng(3);
@@ -250,8 +250,8 @@ TEST_F(RudiTest, MalformedResponsesAreDropped) {
 
 // --- the guard [PDS-205] ---
 
-// [PDS-205, CMS-009] 64 toward one destination, whatever a congestion window would say; another
-// destination has 64 of its own.
+// [PDS-205, CMS-009] 64 toward one destination, regardless of any congestion window; another
+// destination has another 64.
 TEST(RudiGuardTest, WindowLimitsEachDestination) {
   cms::Config cms;
   cms.initial_window_packets = 1;
@@ -362,7 +362,7 @@ TEST(RudiBoundsTest, DestinationsAreBounded) {
   EXPECT_EQ(third.error(), Errc::again);
 }
 
-// A turn is bounded, and a batch that is full is no loss.
+// A turn is bounded, and a full batch loses nothing.
 TEST_F(RudiTest, OneTurnTakesSixteenPackets) {
   b.client.post(b.flow(), 1, 40 * b.client.mtu);
   TxBatch batch;

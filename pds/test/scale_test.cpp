@@ -1,6 +1,6 @@
 // Many of everything: PDCs up to the end of their 16-bit names, peers, messages without an answer,
-// packets outstanding. What it costs in memory is held against the budget, and the instructions of
-// a packet against those of a packet among few. [decision 15]
+// packets outstanding. Checks the memory against the budget, and the instructions for a packet
+// against those with few PDCs. [decision 15]
 #include "pds/schedule/flow.h"
 #include "pds/test/bench.h"
 #include "pds/test/pair.h"
@@ -119,7 +119,7 @@ TEST(ScaleTest, TwoThousandPacketsBehindALoss) {
   pair.expect_all_given_back();
 }
 
-// One Pds and peers that it talks to; what they answer is made here.
+// One Pds and its peers; the test makes their answers.
 class BudgetTest : public ::testing::Test {
  protected:
   static constexpr uint32_t kPeers = 16384;
@@ -221,10 +221,10 @@ TEST_F(BudgetTest, PressureTakesTheLongestIdle) {
   EXPECT_EQ(pds_->counters()[Count::pdc_opened_initiator], kPeers + 1) << "peer 0 kept its PDC";
 }
 
-// --- what a packet costs ---
+// --- cost of a packet ---
 
-// A client that remembers nothing, so that what is counted is the work of PDS: one message of one
-// packet waits on one flow.
+// A client without state, so that only the work of PDS is counted: one message of one packet waits
+// on one flow.
 class PlainClient final : public Client {
  public:
   FlowId waiting;
@@ -252,13 +252,13 @@ class PlainClient final : public Client {
   void on_pdc_closed(PdcHandle, PeerId, bool, Instant) override {}
 };
 
-// Who else is there: places for more PDCs, and whether those there are wait for answers.
+// The PDCs besides: places for them, and whether they wait for answers.
 struct Scene {
   uint32_t spare = 2;
   bool is_busy = false;
 };
 
-// A Pds with so many PDCs of each role, each toward a peer of its own.
+// A Pds with so many PDCs of each role, each toward another peer.
 class Crowd {
  public:
   Crowd(uint32_t pdcs, const Scene& scene) : is_answered_(!scene.is_busy) {
@@ -276,7 +276,7 @@ class Crowd {
     for (uint32_t i = 0; i < pdcs; ++i) {
       message_to(i);
       receive_request(pdcs + i);
-      now_ = now_ + Duration::microseconds(3);  // each timer at a time of its own
+      now_ = now_ + Duration::microseconds(3);  // each timer at another time
     }
     EXPECT_EQ(pds_->open_pdcs(), 2 * pdcs);
     is_answered_ = true;

@@ -51,7 +51,7 @@ TEST_F(SchedulingTest, IdlePdcIsClosed) {
   EXPECT_EQ(b.count(Count::idle_closes), 1u);
 }
 
-// [PDS-I16] A Close that nobody answers is repeated, five times, and then the PDC goes.
+// [PDS-I16] An unanswered Close is repeated five times, and then the PDC is freed.
 TEST_F(SchedulingTest, UnansweredCloseIsGivenUp) {
   Bench b;
   b.open_initiator(1);

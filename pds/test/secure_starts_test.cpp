@@ -1,4 +1,4 @@
-// What both ends remember of the starts of secured PDCs. [PDS 4.2]
+// Stored starts of secured PDCs at both ends. [PDS 4.2]
 #include "pds/door/secure_start.h"
 #include "pds/pdc/start.h"
 #include "pds/test/bench.h"
@@ -41,8 +41,8 @@ TEST(SecureStartsTest, NumbersGoRound) {
   EXPECT_EQ(starts.find(key)->psn, Psn(5));
 }
 
-// [PDS-053, TSS-060, TSS-066] The floor above 0xFFFFFFFF is 0, with what was used below it and what
-// is new above.
+// [PDS-053, TSS-060, TSS-066] The floor above 0xFFFFFFFF is 0: used PSNs lie below it, new ones
+// above.
 TEST(SecureStartsTest, TheFloorGoesRoundWithTheNumbers) {
   for (const uint32_t next : {0xFFFFFFFEu, 5u}) {
     Bench b;

@@ -37,8 +37,8 @@ class SecureTest : public ::testing::Test {
 
 // --- target ---
 
-// [PDS 4.2 EXPECTED_0RTT_START, PDS-053, PDS-T13, TSS-063, TSS-066, WIRE-051] Who has no floor
-// begins where it wants; the closing ACK tells the floor: one above everything received or sent.
+// [PDS 4.2 EXPECTED_0RTT_START, PDS-053, PDS-T13, TSS-063, TSS-066, WIRE-051] A source without a
+// floor chooses its start; the closing ACK tells the floor: one above everything received or sent.
 TEST_F(SecureTest, FirstStartIsFreeAndTheCloseRaisesTheFloor) {
   Bench b;
   b.sdi = kDomain;
@@ -57,8 +57,8 @@ TEST_F(SecureTest, FirstStartIsFreeAndTheCloseRaisesTheFloor) {
   EXPECT_EQ(out[0].sdi, kDomain);
 }
 
-// [PDS-T2, PDS-T5, PDS-T6, PDS-052, TSS-060, TSS-061] Below the floor: nothing is delivered, the
-// initiator is told where to begin, again and again, and there it may.
+// [PDS-T2, PDS-T5, PDS-T6, PDS-052, TSS-060, TSS-061] A SYN below the floor delivers nothing; each
+// one is answered with the start to use, and a SYN there is accepted.
 TEST_F(SecureTest, RecordedSynDoesNotOpenAgain) {
   Bench b;
   b.sdi = kDomain;
@@ -85,8 +85,8 @@ TEST_F(SecureTest, RecordedSynDoesNotOpenAgain) {
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
 }
 
-// [PDS-T7, PDS-052, PDS-162] Nothing fits within New_PDC_Time: freed in silence. Packets without
-// SYN are none of its business.
+// [PDS-T7, PDS-052, PDS-162] No matching SYN within New_PDC_Time: freed without a message. Packets
+// without SYN do not count.
 TEST_F(SecureTest, PendingTimesOut) {
   config_.start_method = StartMethod::random_1rtt;
   Bench b(config_);
@@ -136,8 +136,8 @@ TEST_F(SecureTest, TargetDrawsTheStart) {
   EXPECT_EQ(asked[0].as<wire::Control>().psn, Psn(told.payload));
 }
 
-// [PDS-055] PSNs are the replay window: whatever was recorded of a PDC is executed no second time,
-// while it is open, when it has closed, and when nobody remembers that it was there.
+// [PDS-055] PSNs are the replay window: a recorded packet of a PDC is never executed again, while
+// the PDC is open, after it has closed, and after its record is gone.
 TEST_F(SecureTest, RecordedPacketsAreNeverExecutedAgain) {
   Bench b;
   b.sdi = kDomain;
@@ -171,8 +171,8 @@ TEST_F(SecureTest, RecordedPacketsAreNeverExecutedAgain) {
 }
 
 // [T-13, PDS-053] The same through a whole life, by either method: a PDC opens, works and closes,
-// the next one does, and then all that one end ever sent arrives again. That the domain's key is
-// still the same, as here, is the case that only the start of PSNs can tell.
+// the next one does, and then all packets that one end ever sent arrive again. The domain's key is
+// the same all the time, so only the starts of PSNs protect here.
 TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
   for (const StartMethod method : {StartMethod::expected_0rtt, StartMethod::random_1rtt}) {
     config_.start_method = method;
@@ -196,9 +196,9 @@ TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
   }
 }
 
-// [T-03] An attacker without keys who guesses a peer's address and PDCID is there first with a
-// start of his own. The peer's sealed SYN takes the place, under the start that it has; the guess
-// holds it neither for ever nor against one who is known to hear us.
+// [T-03] An attacker without keys guesses a peer's address and PDCID and opens the PDC first with
+// another start. The peer's sealed SYN takes over the place with its own start; the guess does not
+// hold it for ever, and never against a proven peer.
 TEST_F(SecureTest, AGuessInTheClearGivesWayToASealedSyn) {
   Bench b;
   b.rx(syn(b, 7'000'000));
@@ -322,7 +322,7 @@ TEST_F(SecureTest, ALateSynDoesNotDisturbTheAgreedStart) {
   EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
-// [TSS-059, TSS-067, T-13] A floor that came later may be below what the source used before.
+// [TSS-059, TSS-067, T-13] A later floor may lie below PSNs that the source used before.
 TEST_F(SecureTest, OnceAFloorWasForgottenNoStartIsBelieved) {
   config_.secure_starts = 1;
   Bench b(config_);
@@ -398,7 +398,7 @@ TEST_F(SecureTest, NewStartMovesEverything) {
   EXPECT_EQ(b.count(Count::psn_rebased), 1u);
 }
 
-// [PDS-051, TSS-069, TSS-145] Four times at most, or what the configuration says.
+// [PDS-051, TSS-069, TSS-145] Four times at most, or as often as configured.
 TEST_F(SecureTest, OneNewStartMoreThanTheLimitFails) {
   EXPECT_EQ(config_.rebases_max, 4u);
   for (const uint32_t limit : {4u, 1u, 255u}) {

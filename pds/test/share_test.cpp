@@ -1,5 +1,5 @@
-// What one peer, one job and one secure domain may hold of the PDCs that peers open, so that none
-// of them shuts out the others. [T-01, T-02]
+// Limits on the PDCs that one peer, one job and one secure domain may open, so that none of them
+// excludes the others. [T-01, T-02]
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -17,7 +17,7 @@ class ShareTest : public ::testing::Test {
   static bool opens(Bench& b, uint8_t n, uint16_t id, bool reserved = false) {
     return opens_from(b, address(n, 50000), id, reserved);
   }
-  // Port n of those that are a peer each: the low four bits of one do not count. [WIRE-121]
+  // Port n, each a separate peer: the low four bits of a port do not count. [WIRE-121]
   static FabricAddress port(uint16_t n) {
     return address(20, static_cast<uint16_t>(20000 + 16 * n));
   }
@@ -50,8 +50,8 @@ class ShareTest : public ::testing::Test {
   Config config_;
 };
 
-// [T-02, T-01] However many a peer opens, half of what it does not hold is left; two such peers
-// leave a third, and so on.
+// [T-02, T-01] A peer leaves half of the PDCs that it does not hold, however many it opens; two
+// such peers leave a third, and so on.
 TEST_F(ShareTest, OnePeerTakesNoMoreThanItLeaves) {
   Bench b(config_);
   for (uint16_t id = 1; id <= 4; ++id) EXPECT_TRUE(opens(b, 20, id)) << id;
@@ -101,8 +101,8 @@ TEST_F(ShareTest, IdleOnesOfTheSameAddressGiveWay) {
   EXPECT_EQ(b.pds->open_pdcs(), 7u);
 }
 
-// [PDS-253, T-01] Without any share of its own a host still leaves some places to hosts that hold
-// none; from there on idle PDCs are asked to close, so that it can have more.
+// [PDS-253, T-01] Even without a share limit a host leaves some places to hosts that hold none; at
+// that point idle PDCs are asked to close, so that it can have more.
 TEST_F(ShareTest, SomePlacesAreLeftToHostsThatHoldNone) {
   config_.max_pdcs = 100;
   config_.peer_share_percent = 100;
@@ -120,8 +120,7 @@ TEST_F(ShareTest, SomePlacesAreLeftToHostsThatHoldNone) {
   EXPECT_EQ(b.count(Count::pdc_alloc_fail), 1u);
 }
 
-// [PDS-253, PDS-181] What is left to newcomers is not what others wait for: idle ones give way
-// before it is touched.
+// [PDS-253, PDS-181] Idle PDCs give way before the places for newcomers are used.
 TEST_F(ShareTest, IdleOnesGiveWayBeforeNewcomersPlacesAreTaken) {
   config_.max_pdcs = 100;
   config_.peer_share_percent = 100;
@@ -194,8 +193,8 @@ TEST_F(ShareTest, OneDomainDoesNotShutOutAnother) {
   EXPECT_TRUE(opens(b, 26, 1));
 }
 
-// [T-02, PDS-181] Who is at its limit makes room among its own idle ones, the longest idle first;
-// those of others stay.
+// [T-02, PDS-181] A peer at its limit makes room among its own idle PDCs, the longest idle first;
+// PDCs of other peers stay.
 TEST_F(ShareTest, IdleOnesOfTheSamePeerGiveWay) {
   Bench b(config_);
   opens_and_uses(b, 30, 1);
@@ -210,8 +209,8 @@ TEST_F(ShareTest, IdleOnesOfTheSamePeerGiveWay) {
   EXPECT_EQ(b.pds->open_pdcs(), 5u);
 }
 
-// [T-01, T-02] SYNs in the name of a peer do not have its real PDCs closed: they are the ones that
-// nobody has shown to know.
+// [T-01, T-02] SYNs with the forged address of a peer do not close its real PDCs: only unproven
+// PDCs are closed.
 TEST_F(ShareTest, AFloodInTheNameOfAPeerClosesNothingOfIt) {
   Bench b(config_);
   opens_and_uses(b, 20, 1);
@@ -225,7 +224,7 @@ TEST_F(ShareTest, AFloodInTheNameOfAPeerClosesNothingOfIt) {
   EXPECT_TRUE(opens(b, 20, 51));
 }
 
-// [T-01, T-61] The same where the SYNs come in the name of other ports of its host.
+// [T-01, T-61] The same when the SYNs carry other ports of its host.
 TEST_F(ShareTest, AFloodInTheNameOfAHostClosesNothingOfIt) {
   Bench b(config_);
   opens_and_uses(b, 20, 1);
@@ -237,7 +236,7 @@ TEST_F(ShareTest, AFloodInTheNameOfAHostClosesNothingOfIt) {
   EXPECT_EQ(b.count(Count::host_share_limit), 11u);
 }
 
-// [PDS-017] The reserved pool is apart, and what is taken of it counts for nobody.
+// [PDS-017] The reserved pool is separate, and its PDCs count for no share.
 TEST_F(ShareTest, ReservedOnesDoNotCount) {
   config_.max_pdcs = 10;
   config_.reserved_pdcs = 2;

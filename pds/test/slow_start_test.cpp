@@ -22,8 +22,8 @@ Config config_of(uint32_t payload) {
   return c;
 }
 
-// A path of 8 Gb/s and 600 us there and back holds 150 packets, five times the first window, with
-// room for what is more.
+// A path of 8 Gb/s and 600 us there and back holds 150 packets, five times the first window, and
+// has room for more.
 TEST(SlowStartTest, ALongPathIsFullAfterFourRoundTrips) {
   constexpr uint32_t kPayload = 4096;
   constexpr Duration kPacketTime = 4_us;
@@ -48,8 +48,8 @@ TEST(SlowStartTest, ALongPathIsFullAfterFourRoundTrips) {
   }
 }
 
-// What the Linux kernel counts for a datagram that waits at a socket: its block of a power of two
-// octets with headers below and what describes it, and the record of the packet.
+// Kernel memory for a datagram that waits at a socket: a block of a power of two octets for data,
+// headers and description, and the packet record.
 uint64_t room_at_receiver(size_t octets) { return std::bit_ceil(octets + 60 + 320) + 256; }
 
 // The receiver reads nothing before all of the first packets have arrived.

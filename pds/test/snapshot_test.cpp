@@ -1,4 +1,4 @@
-// What a person is shown of PDCs: the numbers of a PDC that waits, and which PDCs are left out.
+// Snapshots of PDCs for tools: the numbers of a waiting PDC, and which PDCs are left out.
 #include "pds/test/bench.h"
 
 #include <array>

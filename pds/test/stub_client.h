@@ -20,8 +20,8 @@ namespace uet::pds::test {
 
 inline constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
-// The first time-out of a PDC is no longer than the others, if a test chooses none.
-// FirstTimeOutTest has a longer one.
+// The first time-out of a PDC equals the others unless a test sets it. FirstTimeOutTest sets a
+// longer one.
 inline Config with_equal_timeouts(Config config) {
   if (config.rto_init == Config{}.rto_init) config.rto_init = config.rto_min;
   return config;
@@ -47,10 +47,10 @@ class StubClient final : public Client {
     wire::NextHeader next_hdr = wire::NextHeader::standard;
     bool is_taken_back = false;  // nothing more of it is to be sent
   };
-  // What a test may want to be otherwise.
+  // Options of a test.
   struct Script {
     bool sack_completes = true;    // for packets that are not the last of their message
-    bool quiet = false;            // nobody waits for the answers to what is pulled
+    bool quiet = false;            // no operation waits for the answers to pulled packets
     bool says_last = true;         // with each message that nothing waits behind
     bool check_octets = true;      // payload is what encode() wrote
     bool names_are_unique = true;  // no two packets of a test have the same name

@@ -21,7 +21,7 @@ class TableBench : public Bench {
     const auto s = pds->state_of(own);
     return s ? name(*s) : "CLOSED";
   }
-  // One call of transmit; what stays for the next one stays.
+  // One call of transmit; the rest waits for the next call.
   Lines step() {
     TxBatch batch;
     pds->transmit(batch, now);
@@ -37,7 +37,7 @@ class TableBench : public Bench {
   }
   std::string at(int offset) const { return std::to_string((start + offset).value()); }
 
-  // --- initiator: message 1, and what of it is not answered ---
+  // --- initiator: message 1 and its unanswered packets ---
 
   // Two packets out, nothing heard. `keep`: return data is expected.
   void to_syn(Mode mode = Mode::rud, bool keep = false) {

@@ -111,7 +111,7 @@ class ChosenRandom final : public RandomSource {
   int draws = 0;
 };
 
-// [PDS-019, TSS-070, T-04] Every id is drawn anew: nothing but the draw decides which one it is.
+// [PDS-019, TSS-070, T-04] Every id is random: it depends on nothing but the draw.
 TEST_F(PdcTableTest, IdsAreDrawn) {
   make(4, 4);
   ChosenRandom random;
@@ -175,8 +175,8 @@ TEST_F(PdcTableTest, TombstonesKeepTheIdAndExpire) {
   EXPECT_TRUE(table_.next_expiry().is_never());
 }
 
-// [PDS-176] What was reclaimed is kept longer, and holds up nobody else: neither the end of those
-// that closed in order, nor, when there is no room left, their place.
+// [PDS-176] A tombstone of a reclaimed PDC is kept longer, and delays no other: neither the expiry
+// of those that closed in order, nor, when the table is full, their places.
 TEST_F(PdcTableTest, ReclaimedTombstonesGiveWay) {
   make(8, 8, 2);
   const auto bury = [&](uint16_t peer_id, bool closed, Duration kept) {
@@ -204,7 +204,7 @@ TEST_F(PdcTableTest, ReclaimedTombstonesGiveWay) {
   EXPECT_EQ(table_.next_expiry(), kNow + Duration::seconds(60));
 }
 
-// [PDS-176] Two rounds over all PDCIDs pass over the one that a tombstone stands for.
+// [PDS-176] Two rounds over all PDCIDs skip the id of a tombstone.
 TEST_F(PdcTableTest, APdcidIsNotGivenOutWhileItsTombstoneStands) {
   make(4, 4, 2);
   Pdc& a = target(1, 7);
@@ -296,7 +296,7 @@ TEST_F(PeerTableTest, PortsOfOneAddressShareAHost) {
   EXPECT_EQ(table_.hosts(), 1u);
 }
 
-// A flood of addresses replaces only those that nobody refers to.
+// A flood of addresses replaces only peers without references.
 TEST_F(PeerTableTest, UnreferencedPeersMakeRoom) {
   ASSERT_TRUE(table_.create(arena_, 4, 1).ok());
   const PeerId kept = *table_.find_or_add(at(0), kNow);
@@ -336,8 +336,7 @@ TEST_F(PeerTableTest, GrowsWithoutMoving) {
 }
 
 // [PDS-193, TSS-135] The seed, which the provider draws from the system, decides PDCID and
-// Start_PSN: who starts anew with another one is not where he was, and nobody can tell where he
-// will be.
+// Start_PSN: after a restart with another seed both differ and cannot be predicted.
 TEST(PdcSeedTest, AnotherSeedIsAnotherPlace) {
   std::set<uint16_t> ids;
   std::set<uint32_t> starts;

@@ -1,5 +1,5 @@
-// A peer whose SACK named packets that it does not have any more, for example because their SES
-// headers turned out to be wrong when it was their turn. [PDS-078, PDS-093, PDS-L6]
+// A peer whose SACK named packets that it no longer has, for example because their SES headers
+// turned out to be wrong at their turn. [PDS-078, PDS-093, PDS-L6]
 #include "pds/test/bench.h"
 
 #include <algorithm>
@@ -44,8 +44,8 @@ class TakenBackTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-078] The packet that a peer waits for goes again at once, whatever a SACK said of it; those
-// that the SACK named behind it do not.
+// [PDS-078] The packet that a peer waits for goes again at once, even if a SACK named it; later
+// packets that the SACK named do not.
 TEST_F(TakenBackTest, WhatThePeerWaitsForGoesAgain) {
   Bench b(config_);
   open(b, 4);

@@ -152,7 +152,7 @@ TEST_F(TargetCloseTest, CloseBeforeReturnDataWasSentFails) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-T14, PDS-174] Nor of which a part was not sent: the peer cannot have all.
+// [PDS-T14, PDS-174] The same with a partly sent message: the peer cannot have all of it.
 TEST_F(TargetCloseTest, CloseBeforeTheRestOfReturnDataWasSentFails) {
   config_.tx_window_packets = 1;
   Bench b(config_);
@@ -248,7 +248,7 @@ TEST_F(TargetCloseTest, FailedReturnDataAsksForTheClose) {
     fail_return(b, NackCode::pdc_hdr_mismatch);
     EXPECT_EQ(b.lines(), asked);
     EXPECT_FALSE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
-    // What comes meanwhile is served, and hears of it.
+    // A packet that arrives meanwhile is served, and its ACK tells about the close.
     b.rx(b.request(1001, false));
     EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001 req CLOSE"}));
     b.rx_header(b.ack(Psn(999), 3));
@@ -261,7 +261,7 @@ TEST_F(TargetCloseTest, FailedReturnDataAsksForTheClose) {
     Bench b;
     fail_return(b, NackCode::unexp_event);
     EXPECT_EQ(b.lines(), asked);
-    b.elapse(1_s + 1_ms);  // nobody closes
+    b.elapse(1_s + 1_ms);  // the peer does not close
     const auto lines = b.lines();
     ASSERT_FALSE(lines.empty());
     EXPECT_EQ(lines.back(), "NACK CLOSING_IN_ERR psn 1001 from own to 7 payload 1001");
@@ -332,7 +332,7 @@ TEST_F(TargetCloseTest, PeerThatIsNotHeardAgainKeepsItsPdcAsLong) {
 
 // --- ROD [PDS 7.3] ---
 
-// [PDS-077] The `spec` profile drops what is out of order and says so once.
+// [PDS-077] The `spec` profile drops packets out of order and sends one NACK.
 TEST_F(TargetCloseTest, RodDropsOutOfOrderInTheSpecProfile) {
   config_.rod_reorder = false;
   Bench b(config_);
@@ -428,8 +428,9 @@ TEST_F(TargetCloseTest, RodOffersABufferedPacketAgain) {
   EXPECT_EQ(b.count(Count::rod_retries), 3u);
 }
 
-// [T-59, PDS-077, PDS-079] Without room it is as in the spec profile: a gap held open fills no
-// memory. The NACK names the packet, and the one that is missing; what is held back is behind that.
+// [T-59, PDS-077, PDS-079] Without room the target acts as in the spec profile, so an open gap
+// fills no memory. The NACK names the dropped packet and the missing one; held-back packets lie
+// behind it.
 TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
   config_.reorder_packets = 1;
   Bench b(config_);
@@ -446,8 +447,9 @@ TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
   EXPECT_EQ(b.count(Count::rod_buffered), 1u);
 }
 
-// [T-59, PDS-077] A gap is named once in the shortest time-out, however many find no room above it:
-// each ROD_OOO starts them all again, and the gap may be one that the client refuses for long.
+// [T-59, PDS-077] A gap is named once in the shortest time-out, however many packets find no room
+// above it: each ROD_OOO makes the peer resend them all, and the client may refuse the gap packet
+// for long.
 TEST_F(TargetCloseTest, FullReorderBufferDoesNotCallForResendsWithoutPause) {
   config_.reorder_packets = 1;
   Bench b(config_);
@@ -467,8 +469,8 @@ TEST_F(TargetCloseTest, FullReorderBufferDoesNotCallForResendsWithoutPause) {
   EXPECT_EQ(b.count(Count::rod_no_room), 28u);
 }
 
-// A packet that was held back and then turns out to be useless is as if it had never arrived: not
-// offered again, and a resend of it is judged anew. [PDS-075, PDS-079]
+// A held-back packet that turns out to be useless counts as never received: it is not offered
+// again, and a resend of it is checked again. [PDS-075, PDS-079]
 TEST_F(TargetCloseTest, HeldBackPacketThatIsDroppedMayComeAgain) {
   Bench b;
   int offers = 0;

@@ -1,5 +1,5 @@
-// The target's half when something is missing: contexts, bitmaps, peers, room for answers. What it
-// refuses and with which word, and that a refusal leaves nothing behind.
+// The target without a resource: contexts, bitmaps, peers, room for answers. Which code it refuses
+// with, and that a refusal leaves no state.
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -132,7 +132,7 @@ TEST_F(TargetLimitsTest, AnswersBeyondTheQueueAreDropped) {
   EXPECT_EQ(b.count(Count::drop_reply_full), 4u);
 }
 
-// [PDS-181] Under pressure the PDCs that nobody ever came back to go first.
+// [PDS-181] Under pressure unproven PDCs are reclaimed first.
 TEST_F(TargetLimitsTest, ForgedSourcesAreReclaimed) {
   config_.max_pdcs = 8;
   config_.low_water_percent = 50;
@@ -168,7 +168,8 @@ TEST_F(TargetLimitsTest, GapCanAlwaysBeFilled) {
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1003 retx req CLEAR sack 1003 ses 12"}));
 }
 
-// The NACKs that 5,000 packets without a PDC cause in a second; `host_of` says whose the next is.
+// The NACKs that 5,000 packets without a PDC cause in a second; `host_of` gives the host of the
+// next packet.
 template <class HostOf>
 size_t nacks_for_strangers(Bench& b, HostOf host_of) {
   size_t nacks = 0;
@@ -183,8 +184,7 @@ size_t nacks_for_strangers(Bench& b, HostOf host_of) {
   return nacks;
 }
 
-// [PDS-072] At most 1,000 NACKs a second for packets without a PDC, and the tenth of it that was
-// saved before.
+// [PDS-072] At most 1,000 NACKs a second for packets without a PDC, plus a saved burst of a tenth.
 TEST_F(TargetLimitsTest, NacksForStrangersAreLimited) {
   Bench b;
   const size_t nacks = nacks_for_strangers(b, [](uint32_t i) { return uint8_t(20 + i % 200); });
@@ -206,8 +206,8 @@ TEST_F(TargetLimitsTest, OneHostDoesNotUseUpTheNacksForStrangers) {
   EXPECT_EQ(b.tx().size(), 1u);
 }
 
-// [PDS-072, PDS-176] What is remembered of a closed PDC refuses no more often than a PDC would: in
-// a second what the peer may cause, and the tenth of it that was saved before.
+// [PDS-072, PDS-176] A tombstone refuses no more often than a PDC would: the peer's rate, plus a
+// saved burst of a tenth.
 TEST_F(TargetLimitsTest, NacksForAClosedPdcAreLimited) {
   config_.nacks_per_second_per_peer = 1000;
   config_.tombstone_time = 2_s;
@@ -227,9 +227,9 @@ TEST_F(TargetLimitsTest, NacksForAClosedPdcAreLimited) {
   EXPECT_EQ(nacks + b.count(Count::drop_nack_limited), 5000u);
 }
 
-// [PDS-079, PDS-077, PDS-220] The profile decides what becomes of 100 packets that overtook one.
-// `soft` keeps them, says so by SACK, and the one that was missing lets all of them through. `spec`
-// keeps none: it names the gap once, no SACK speaks of them, and they must come again.
+// [PDS-079, PDS-077, PDS-220] The profile decides about 100 packets that overtook one. `soft` keeps
+// them and reports them by SACK, and the missing packet releases all of them. `spec` keeps none: it
+// names the gap once, no SACK reports them, and they must be sent again.
 TEST(RodReceiverTest, TheProfileDecidesAboutWhatIsOutOfOrder) {
   constexpr uint32_t kGap = 1001;
   constexpr uint32_t kLast = 1101;

@@ -62,7 +62,7 @@ TEST(TargetTable, T2SecuredSynIsToldItsStart) {
   EXPECT_LE(b.pds->next_deadline(), b.now + Config{}.new_pdc_time + 2_us);
 }
 
-// [PDS-T3] CLOSED, a SYN for which something is missing: NACK 0x04, 0x05, 0x06. -> CLOSED
+// [PDS-T3] CLOSED, a SYN without a free resource: NACK 0x04, 0x05, 0x06. -> CLOSED
 TEST(TargetTable, T3SynWithoutResourcesIsRefused) {
   Config config;
   config.max_paths = 1;
@@ -279,8 +279,8 @@ TEST(TargetTable, T12NobodyCloses) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-T13] ESTABLISHED, CLOSE_WAIT, Close command, nothing owed: what was stored is cleared, the
-// Close acked, a tombstone kept. -> CLOSED
+// [PDS-T13] ESTABLISHED, CLOSE_WAIT, Close command, nothing owed: stored responses are cleared, the
+// Close is acked, a tombstone kept. -> CLOSED
 TEST(TargetTable, T13CloseIsObeyed) {
   for (const PdcState s : kOpen) {
     SCOPED_TRACE(name(s));

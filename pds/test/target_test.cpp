@@ -1,5 +1,5 @@
-// The target's half, packet by packet: what a peer can send and what it gets back. Rows of PDS 5.2,
-// 7.1, 7.2 and 8.2.
+// The target's half, packet by packet: packets that a peer can send, and their answers. Rows of PDS
+// 5.2, 7.1, 7.2 and 8.2.
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -114,7 +114,7 @@ TEST_F(TargetTest, SilentCopies) {
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1000 ack 1000 retx"}));
 }
 
-// [PDS-083] No timer sends an ACK: who wants one asks for it.
+// [PDS-083] No timer sends an ACK: the source must ask for it.
 TEST_F(TargetTest, NoAckIsDelayed) {
   Bench b;
   b.open_target();
@@ -135,13 +135,13 @@ TEST_F(TargetTest, SynOnAnExistingPdc) {
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
   b.rx(b.request(1000 + 1024 + 2));  // above the window
   EXPECT_EQ(b.lines(), (Lines{"NACK INVALID_SYN psn 2026 from own to 7 payload 1002"}));
-  // A restarted peer: another start. The old PDC is asked whether anybody is behind it.
+  // A restarted peer with another start. The old PDC is probed for a user.
   wire::Request h = b.request(5000);
   h.psn_offset = 0;
   b.rx(h);
   EXPECT_EQ(b.lines(), (Lines{"NACK INVALID_SYN psn 5000 from 0 to 7 payload 0",
                               "CP CLOSE_REQ psn 1000 ar payload 0"}));
-  // Nobody is.
+  // It has no user.
   wire::Nack gone = b.nack(NackCode::inv_dpdcid, Psn(1000));
   gone.dpdcid = b.own;
   b.rx_header(gone);
@@ -255,7 +255,7 @@ TEST_F(TargetTest, GuaranteedResponseHoldsTheCumulativeAck) {
   EXPECT_EQ(b.count(Count::gd_cleared), 2u);
 }
 
-// [T-10] A peer cannot clear what it has not sent.
+// [T-10] A peer cannot clear PSNs that it has not sent.
 TEST_F(TargetTest, ClearBeyondWhatArrivedIsIgnored) {
   Bench b;
   b.client.verdict = StubClient::answer_all;
@@ -377,7 +377,7 @@ TEST_F(TargetTest, ControlPacketsThatHaveNoBusinessHere) {
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
 }
 
-// [WIRE-121, decision 3] Who marks its SYN is answered at its own port.
+// [WIRE-121, decision 3] A source that marks its SYN gets answers at its own port.
 TEST_F(TargetTest, AnswersGoWhereTheMarkSays) {
   Bench b;
   b.client.script.names_are_unique = false;

@@ -21,7 +21,7 @@ cms::Config tfc_cms() {
   return c;
 }
 
-// --- the source, of which the test plays the destination ---
+// --- the source; the test plays the destination ---
 
 class TfcSourceTest : public ::testing::Test {
  protected:
@@ -59,7 +59,7 @@ class TfcSourceTest : public ::testing::Test {
   CreditBench b{tfc_cms()};
 };
 
-// [CMS-013, CMS-146, CMS-147] The initial allocation goes out, and after it what is granted,
+// [CMS-013, CMS-146, CMS-147] The initial allocation goes out, and then only as much as is granted,
 // whatever is acknowledged.
 TEST_F(TfcSourceTest, OnlyCellsLetPacketsGo) {
   EXPECT_EQ(b.open_initiator(40).size(), 10u);
@@ -73,7 +73,7 @@ TEST_F(TfcSourceTest, OnlyCellsLetPacketsGo) {
   EXPECT_EQ(requests(), 3u);
 }
 
-// [CMS-068, CMS-147] Who runs out of cells asks for an ACK with the last packet.
+// [CMS-068, CMS-147] The packet that uses up the cells asks for an ACK.
 TEST_F(TfcSourceTest, TheLastPacketWithCellsAsksForAnAck) {
   const auto out = b.open_initiator(40);
   ASSERT_EQ(out.size(), 10u);
@@ -137,7 +137,7 @@ TEST_F(TfcSourceTest, APacketThatWaitsReturnsItsCells) {
   EXPECT_EQ(out[0].as<wire::Request>().psn, b.start + 10);
 }
 
-// [CMS-147] In order it keeps them: what is behind it would fill the buffer until it comes.
+// [CMS-147] A ROD packet keeps its cells: later packets would fill the buffer until it comes.
 TEST_F(TfcSourceTest, InOrderAPacketThatWaitsKeepsItsCells) {
   b.open_initiator(40, Mode::rod);
   b.rx_header(acked(0, kFirstCells));
@@ -154,8 +154,8 @@ TEST_F(TfcSourceTest, InOrderAPacketThatWaitsKeepsItsCells) {
   EXPECT_EQ(sent[0], b.start + 3);
 }
 
-// [CMS-147, PDS-119] A packet whose message fails will never be taken: a NOOP has its PSN, which
-// takes no cells, and another packet has them.
+// [CMS-147, PDS-119] A packet whose message fails is never accepted: a NOOP takes its PSN and no
+// cells, and another packet gets the cells.
 TEST_F(TfcSourceTest, APacketThatIsGivenUpReturnsItsCells) {
   b.open_initiator(40, Mode::rod);
   b.rx_header(acked(0, kFirstCells));
@@ -169,8 +169,8 @@ TEST_F(TfcSourceTest, APacketThatIsGivenUpReturnsItsCells) {
   EXPECT_EQ(others, 1u);
 }
 
-// [CMS-147] A packet that was taken for lost had arrived: when an ACK says so it has its cells, and
-// what the destination granted for it counts once.
+// [CMS-147] A packet counted as lost had arrived: when an ACK shows this it has its cells again,
+// and the grant for it counts once.
 TEST_F(TfcSourceTest, APacketTakenForLostCountsOnce) {
   b.open_initiator(40);
   b.rx_header(acked(0, kFirstCells + kCells));
@@ -181,8 +181,9 @@ TEST_F(TfcSourceTest, APacketTakenForLostCountsOnce) {
   EXPECT_EQ(requests(), 10u);
 }
 
-// [CMS-129, CMS-147] The last ACK with credit is lost: all is acknowledged and nothing in flight.
-// After 250 us it asks for the last ACK, then at twice the distance, and goes on when it comes.
+// [CMS-129, CMS-147] The last ACK with credit is lost: everything is acknowledged and nothing is in
+// flight. After 250 us the source asks for the last ACK, then after twice the time, and continues
+// when the ACK comes.
 TEST_F(TfcSourceTest, AStalledSourceAsksForItsCredit) {
   b.open_initiator(40);
   b.rx_header(acked(9, kFirstCells));
@@ -226,7 +227,7 @@ TEST_F(TfcSourceTest, NoEntropyValueRests) {
   EXPECT_EQ(path.evs_resting, 0u);
 }
 
-// --- the destination, of which the test plays the source ---
+// --- the destination; the test plays the source ---
 
 class TfcDestinationTest : public ::testing::Test {
  protected:
@@ -268,8 +269,8 @@ class TfcDestinationTest : public ::testing::Test {
   CreditBench b{tfc_cms()};
 };
 
-// [CMS-031, CMS-146, CMS-147] ACKs tell what was granted: the initial allocation and what was
-// freed. What comes twice is freed once.
+// [CMS-031, CMS-146, CMS-147] ACKs report the granted credit: the initial allocation and the freed
+// cells. A packet that arrives twice is freed once.
 TEST_F(TfcDestinationTest, AcksTellWhatIsFree) {
   open(Mode::rud);
   rx(1001);
@@ -332,7 +333,7 @@ TEST_F(TfcDestinationTest, AnAckRequestIsAnsweredWithCredit) {
   EXPECT_EQ(credits(), Units({kFirstCells + 1 + kCells})) << "and a Probe";
 }
 
-// [CMS-146] Where ACKs could not tell any credit, and where no packet had room, there is no TFC.
+// [CMS-146] TFC stays off if ACKs cannot carry credit, or if the buffer has no room for a packet.
 TEST(TfcConfigTest, ShortAcksOrTooSmallBuffersAreInvalid) {
   const auto made = [](Config config, const cms::Config& cms) {
     Arena arena;
@@ -420,7 +421,7 @@ TEST_P(TfcPairTest, LossCostsNoCells) {
   pair.expect_all_given_back();
 }
 
-// [CMS-147] Return data has cells of its own direction.
+// [CMS-147] Return data uses the cells of its direction.
 TEST_P(TfcPairTest, BothDirectionsHaveCells) {
   const FlowId there = pair.flow(0, GetParam());
   const FlowId back = pair.flow(1, GetParam());
@@ -433,8 +434,8 @@ TEST_P(TfcPairTest, BothDirectionsHaveCells) {
   pair.expect_all_given_back();
 }
 
-// [CMS-147] A packet that is refused for long, with the buffer full of what is behind it, has room
-// when it comes again.
+// [CMS-147] A packet that is refused for long, while later packets fill the buffer, has room when
+// it comes again.
 TEST_P(TfcPairTest, ARefusedPacketFindsRoom) {
   int refusals = 0;
   pair.side[1].client.verdict = [&](PacketName name, const RxRequest&) {
@@ -450,7 +451,7 @@ TEST_P(TfcPairTest, ARefusedPacketFindsRoom) {
   pair.expect_all_given_back();
 }
 
-// [CMS-129, CMS-147] All ACKs are lost for a while, with the credit in them: the source goes on.
+// [CMS-129, CMS-147] All ACKs are lost for a while, with the credit in them: the source continues.
 TEST_P(TfcPairTest, LostAcksLoseNoCredit) {
   uint32_t acks = 0;
   pair.fate = [&](const InPipe& p) -> Fate {

@@ -1,6 +1,6 @@
-// Lines of the threat list that packet delivery answers and that no other file holds: forged ACKs,
-// forged closes, replays, the edges of windows and of the PSN space. The others: guard_test,
-// trim_test, probe_test, secure_test, target_test. [tss.md, T-nn]
+// Threats that packet delivery answers and that no other file covers: forged ACKs, forged closes,
+// replays, the edges of windows and of the PSN space. The rest is in guard_test, trim_test,
+// probe_test, secure_test, target_test. [tss.md, T-nn]
 #include "pds/door/shares.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/rx/rx_window.h"
@@ -18,8 +18,8 @@ using wire::CtlType;
 using wire::NackCode;
 using Lines = std::vector<std::string>;
 
-// [T-05, PDS-090] ACKs drawn at random complete exactly what they may: of what was sent, all up to
-// the highest believable CACK and what was named.
+// [T-05, PDS-090] Random ACKs complete exactly the sent packets up to the highest believable CACK,
+// and the named packet.
 TEST(ThreatTest, ForgedAcksCompleteNothingThatWasNotSent) {
   constexpr int kPackets = 24;
   for (uint64_t seed = 1; seed <= 200; ++seed) {
@@ -48,8 +48,8 @@ TEST(ThreatTest, ForgedAcksCompleteNothingThatWasNotSent) {
   }
 }
 
-// [T-01] Invented sources take what PDCs there are for targets; who had one before keeps it, and
-// what it sends is taken as if nothing was.
+// [T-01] Forged sources take the free target PDCs; a source that had one before keeps it, and its
+// packets are accepted as usual.
 TEST(ThreatTest, AFloodOfSynsLeavesEstablishedPdcsAlone) {
   Config config;
   config.max_pdcs = 16;
@@ -73,9 +73,9 @@ TEST(ThreatTest, AFloodOfSynsLeavesEstablishedPdcsAlone) {
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1002 ack 1002"}));
 }
 
-// [T-38, PDS-252] A small request from an invented source asks for 1 MiB: no more than three times
-// what came goes there, however long it is waited for. Who shows that it hears us gets the rest; a
-// blind ACK shows nothing, even with the right PDCID.
+// [T-38, PDS-252] A small request from a forged source asks for 1 MiB: at most three times the
+// received octets go there, however long the wait. A source that proves itself gets the rest; a
+// blind ACK is no proof, even with the right PDCID.
 TEST(ThreatTest, AForgedReadFillsNoLink) {
   for (const bool is_heard : {false, true}) {
     Bench b;
@@ -107,7 +107,7 @@ TEST(ThreatTest, AForgedReadFillsNoLink) {
   }
 }
 
-// [T-11, PDS-073, PDS-T15] A Close from another address, or ahead of what is missing, ends nothing.
+// [T-11, PDS-073, PDS-T15] A Close from another address, or above missing packets, ends nothing.
 TEST(ThreatTest, ForgedClosesEndNothing) {
   Bench b;
   b.open_target();
@@ -125,7 +125,7 @@ TEST(ThreatTest, ForgedClosesEndNothing) {
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
 }
 
-// [T-11, PDS-I10] A Close Request is a hint: what was begun is finished first.
+// [T-11, PDS-I10] A Close Request is a hint: started messages are finished first.
 TEST(ThreatTest, AForgedCloseRequestLosesNothing) {
   Bench b;
   b.open_initiator(3);
@@ -138,7 +138,7 @@ TEST(ThreatTest, AForgedCloseRequestLosesNothing) {
   EXPECT_TRUE(b.client.failures.empty());
 }
 
-// [T-12, PDS-075] All that one end sent arrives ten times more: nothing is delivered again.
+// [T-12, PDS-075] All packets of one end arrive ten more times: nothing is delivered again.
 TEST(ThreatTest, AReplayedCaptureDeliversNothing) {
   for (const Mode mode : {Mode::rud, Mode::rod}) {
     Pair pair;
@@ -218,8 +218,8 @@ wire::AckCc ack_cc(const Bench& b, int cack, uint8_t mpr, uint64_t bitmap = 0) {
   return h;
 }
 
-// [T-07, PDS-093] A peer says that it has packets, and is silent: no answer is made up. It is
-// asked, gets again what it lacks after all, and is given up like any other that is silent.
+// [T-07, PDS-093] A peer reports packets as received and then is silent: no answer is made up. The
+// source asks it, resends missing packets, and gives it up like any silent peer.
 TEST(ThreatTest, AFalseSackCompletesNothing) {
   Config config;
   config.probe = false;
@@ -240,8 +240,8 @@ TEST(ThreatTest, AFalseSackCompletesNothing) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [T-31, PDS-072, PDS-074] PSNs beyond what is tracked, or long gone, move nothing and are refused
-// no faster than any other; the next one in order is taken as if nothing was.
+// [T-31, PDS-072, PDS-074] PSNs beyond the range, or old ones, move nothing and are refused at the
+// normal rate; the next PSN in order is accepted as usual.
 TEST(ThreatTest, FarPsnsMoveNoWindow) {
   Config config;
   config.nacks_per_second_per_peer = 80;  // a burst of 8
@@ -321,7 +321,7 @@ TEST(ThreatTest, OutstandingPacketsHoldNoTimerOfTheirOwn) {
     b.own = own;
     b.rx_header(b.ack(start));
     for (uint32_t i = 1; i < kPackets; ++i) {
-      b.now = b.now + 2_us;  // a deadline of its own each
+      b.now = b.now + 2_us;  // each has a separate deadline
       const NackCode code = i % 3 == 0 ? NackCode::no_resource : NackCode::rcvd_ses_procg;
       if (i % 3 != 1) b.rx_header(b.nack(code, start + i));
     }
@@ -337,9 +337,9 @@ TEST(ThreatTest, OutstandingPacketsHoldNoTimerOfTheirOwn) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [T-46] Keys that somebody chose so that they all meet in one place of a table, which takes
-// knowing its seed: under another seed they are spread. Each table whose keys come from the network
-// has a seed of its own, drawn from that of the FEP.
+// [T-46] Keys that an attacker who knows the seed chose for one bucket of a table are spread under
+// another seed. Each table with keys from the network has its own seed, drawn from the seed of the
+// FEP.
 template <class Key, class Make>
 void expect_no_common_place(Make&& make) {
   constexpr uint64_t kPlaces = 256;
@@ -378,8 +378,8 @@ TEST(ThreatTest, CollidingKeysCollideUnderOneSeedOnly) {
   expect_no_common_place<Holder>([](uint32_t i) { return Holder{i >> 12, i & 4095}; });
 }
 
-// [T-57] Whatever is refused leaves nothing behind: no PDC, no slot, no block, no record. All that
-// PDS has it was given when it was made, so there is nothing else that could grow.
+// [T-57] A refusal leaves no state: no PDC, no slot, no block, no record. Pds gets all its memory
+// when it is made, so nothing else can grow.
 TEST(ThreatTest, BadPacketsLeaveNothingBehind) {
   Config config;
   config.max_pdcs = 32;
@@ -419,9 +419,8 @@ TEST(ThreatTest, BadPacketsLeaveNothingBehind) {
   EXPECT_GT(b.count(Count::drop_malformed), 1000u);
 }
 
-// [T-58, PDS-149] A PDC fails while its packets are in every state there is: under way, lost, put
-// off, said to have arrived, worked upon, not sent. Each fails once, and what comes for them later
-// completes none.
+// [T-58, PDS-149] A PDC fails while its packets are in all possible states: under way, lost,
+// delayed, SACKed, in execution, not sent. Each fails once, and later answers complete none.
 TEST(ThreatTest, WhatFailedWithItsPdcIsNeverCompleted) {
   Config config;
   config.tx_window_packets = 8;

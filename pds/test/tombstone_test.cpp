@@ -1,4 +1,4 @@
-// What keeps a tombstone good: the record of its peer stays its peer's.
+// Tombstones stay valid: the record of a peer is not given to another peer.
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {
@@ -16,7 +16,7 @@ TEST(TombstoneTest, AFloodOfAddressesLosesNoTombstone) {
   b.lines();
   ASSERT_EQ(b.client.received.times.size(), 1u);
   const FabricAddress peer = b.from;
-  for (uint8_t i = 0; i < 200; ++i) {  // three times what the table has
+  for (uint8_t i = 0; i < 200; ++i) {  // three times the size of the table
     b.from = address(100, 50000);
     b.from.ip[1] = i;
     std::vector<std::byte> octets(wire::Uud::kSize + 8);
@@ -69,8 +69,8 @@ TEST(TombstoneTest, APdcThatEscapedItsEndLeavesNoDoubt) {
   EXPECT_EQ(b.count(Count::tombstone_hits), 1u);
 }
 
-// [PDS-176] A PDC that could not be remembered is not closed: who closes fast pushes no tombstone
-// out, and waits itself.
+// [PDS-176] A PDC for which no tombstone is free is not closed: a peer that closes fast removes no
+// tombstone, and waits itself.
 TEST(TombstoneTest, ACloseWaitsForATombstone) {
   Config config;
   config.tombstones = 2;
@@ -105,8 +105,8 @@ TEST(TombstoneTest, ACloseWaitsForATombstone) {
   EXPECT_EQ(b.pds->open_pdcs(), 0u) << "closed although nobody asked again";
 }
 
-// [PDS-251, PDS-176] Two PDCs that one peer gives the same PDCID, one just after the other, are not
-// told the same Start_PSN: the second would be taken for the first.
+// [PDS-251, PDS-176] Two PDCs that one peer gives the same PDCID, one just after the other, get
+// different Start_PSNs; otherwise the second would be taken for the first.
 TEST(TombstoneTest, AChallengeNamesNoStartThatIsRemembered) {
   Config config;
   config.max_pdcs = 64;
@@ -139,7 +139,7 @@ TEST(TombstoneTest, AChallengeNamesNoStartThatIsRemembered) {
 
 // [PDS-176, PDS-075] A peer uses the PDCID of a closed PDC for the next one, at once, and closes
 // that as well. A copy of the first packet of the first one, which the network held up, finds the
-// tombstone of that one, and executes nothing.
+// tombstone of the first PDC, and executes nothing.
 TEST(TombstoneTest, APdcidThatIsUsedAgainHasATombstoneForEach) {
   Bench b;
   b.client.script.names_are_unique = false;

@@ -16,7 +16,7 @@ constexpr uint8_t kLastHop = 18;
 
 class TrimTest : public ::testing::Test {
  protected:
-  // What is left of a request behind its PDS header does not matter.
+  // The part of a request behind its PDS header does not matter.
   static void rx_trimmed(Bench& b, const wire::Request& h, uint8_t dscp = kTrimmed,
                          uint32_t octets_left = 16) {
     std::vector<std::byte> octets(octets_left);
@@ -55,7 +55,7 @@ TEST_F(TrimTest, NewRequestIsNacked) {
   EXPECT_EQ(out[0].ev, b.marks.ev);
   b.marks.ecn = Ecn::ect0;
   EXPECT_EQ(b.client.received.times.size(), 1u);
-  // The whole packet is as new as ever.
+  // The resent packet counts as new.
   b.rx(b.request(1001, false));
   EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001"}));
   EXPECT_EQ(b.client.received.times.size(), 2u);
@@ -75,7 +75,7 @@ TEST_F(TrimTest, ReceivedRequestIsAcknowledged) {
   EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
-// [CMS-167] Also when it asks for no answer: it is not known to the switch what was received.
+// [CMS-167] Also when it asks for no answer: the switch does not know which packets were received.
 TEST_F(TrimTest, ReceivedRequestIsAcknowledgedUnasked) {
   Bench b;
   b.open_target();
@@ -117,14 +117,13 @@ TEST_F(TrimTest, SynWithoutPdcLeavesNothing) {
   rx_trimmed(b, b.request(1001));  // known by its key
   EXPECT_EQ(b.lines(), (Lines{"NACK TRIMMED psn 1001 from own to 7 payload 1001"}));
   wire::Request other = b.request(1001);
-  other.psn_offset = 0;  // another start: a forgery, or a peer that started anew
+  other.psn_offset = 0;  // another start: a forgery, or a restarted peer
   rx_trimmed(b, other);
   EXPECT_EQ(b.lines(), Lines{});
   EXPECT_EQ(b.count(Count::drop_trimmed), 1u);
 }
 
-// [PDS-135, T-37, CMS-169] Everything else that was cut, and what does not bind to a PDC, is
-// dropped.
+// [PDS-135, T-37, CMS-169] All other trimmed packets, and those that match no PDC, are dropped.
 TEST_F(TrimTest, TheRestIsDropped) {
   Bench b;
   b.open_target();
@@ -228,7 +227,7 @@ TEST_F(TrimTest, ASecuredPacketThatWasCutDoesNothingElse) {
   b.sdi = 6 | wire::kUnverifiedSdi;
   rx_trimmed(b, b.request(1001, false));
   expect_dropped("another domain");
-  // Nothing but the mark of a switch lets such a packet in.
+  // Only the mark of a switch makes the target accept such a packet.
   b.sdi = 5 | wire::kUnverifiedSdi;
   b.rx(b.request(1001, false));
   EXPECT_EQ(b.lines(), Lines{});
@@ -236,7 +235,7 @@ TEST_F(TrimTest, ASecuredPacketThatWasCutDoesNothingElse) {
   EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
-// [TSS-081, TSS-145, T-37] 1,000 in a second for each source, or what the configuration says.
+// [TSS-081, TSS-145, T-37] 1,000 in a second for each source, or as configured.
 TEST_F(TrimTest, NacksForSecuredPacketsThatWereCutAreLimited) {
   Config config;
   for (const uint32_t per_second : {config.trim_nacks_per_second, 50u}) {
@@ -276,7 +275,7 @@ TEST_F(TrimTest, RequestOfACutResponseGoesAgain) {
   b.elapse(1_ms + 1_us);
   rx_trimmed_ack(b, cut, wire::NextHeader::response_data_small);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
-  // Without data, for what is answered, or for nobody: dropped, however late.
+  // Without data, for an answered packet, or for no PDC: dropped, however late.
   b.elapse(1_ms + 1_us);
   rx_trimmed_ack(b, cut, wire::NextHeader::response);
   rx_trimmed_ack(b, b.ack(b.start), wire::NextHeader::response_data);
@@ -313,7 +312,7 @@ TEST_F(TrimTest, TrimmedAckNackIsAnsweredWithTheResponse) {
   EXPECT_EQ(b.count(Count::nack_rx_trimmed_ack), 1u);
 }
 
-// [PDS-150] An ordered peer that drops what is out of order needs all from the cut packet on.
+// [PDS-150] An ordered peer that drops packets out of order needs all from the trimmed packet on.
 TEST_F(TrimTest, OrderedPdcGoesBackInTheSpecProfile) {
   Bench spec(Config::spec());
   spec.open_initiator(4, Mode::rod);
@@ -327,7 +326,7 @@ TEST_F(TrimTest, OrderedPdcGoesBackInTheSpecProfile) {
   EXPECT_EQ(soft.lines(), (Lines{"REQ psn +1 syn retx ar clear -2"}));
 }
 
-// [PDS-136] Cut and marked is one event: the window is halved once.
+// [PDS-136] Trimmed and marked is one event: the window is halved once.
 TEST_F(TrimTest, CutAndMarkedCountsOnce) {
   cms::Config halving;
   halving.algorithm = cms::Algorithm::aimd;

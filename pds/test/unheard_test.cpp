@@ -1,6 +1,6 @@
-// A message is taken back after a PDC was opened for it, and before its first packet left: nobody
-// has heard of the PDC, so it goes without a word when it is not needed. Without that it stayed for
-// ever. [PDS 5.1, 15]
+// A message is cancelled after a PDC was opened for it, and before its first packet left: the peer
+// has not heard of the PDC, so it is freed without a Close when it is not needed. Otherwise it
+// stayed for ever. [PDS 5.1, 15]
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {

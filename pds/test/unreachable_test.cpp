@@ -1,5 +1,5 @@
-// ICMP errors say that nobody has the peer's port: when that ends a PDC or a RUDI packet, and when
-// not because a new process has the port by now. [PDS-249]
+// ICMP errors report that no process has the peer's port: when they end a PDC or a RUDI packet, and
+// when not because a new process has the port by now. [PDS-249]
 #include "pds/test/rudi_bench.h"
 
 #include "pds/pdc/path_reports.h"
@@ -7,7 +7,7 @@
 namespace uet::pds::test {
 namespace {
 
-// What is at the other end: a host whose port nobody has until `born`, and a process after it.
+// The remote host: no process has the port until `born`, and one has it afterwards.
 struct Host {
   Instant born = Instant::never();
   Duration between_errors = Duration::zero();  // it sends no more than one error in this time,

@@ -63,7 +63,7 @@ TEST_F(UudTest, NothingIsSentAgain) {
   EXPECT_TRUE(b.client.failed.empty());
 }
 
-// [PDS-211] Whatever the client says, nobody is answered. [PDS-210] The flags mean nothing.
+// [PDS-211] No answer goes out, whatever the client returns. [PDS-210] The flags have no meaning.
 TEST_F(UudTest, ReceivedDatagramIsNeverAnswered) {
   std::vector<Verdict> verdicts(5);
   verdicts[1] = Verdict::refused(wire::NackCode::no_resource);
@@ -105,7 +105,7 @@ TEST_F(UudTest, MalformedDatagramsAreDropped) {
   EXPECT_EQ(b.count(Count::uud_rx), 0u);
 }
 
-// A flood of invented senders makes no state but entries of the peer table that anybody may take.
+// A flood of forged senders makes no state but entries of the peer table that can be replaced.
 TEST_F(UudTest, FloodOfSourcesHoldsNothing) {
   Rng rng(9);
   for (int i = 0; i < 5000; ++i) {
@@ -116,8 +116,8 @@ TEST_F(UudTest, FloodOfSourcesHoldsNothing) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-212] 1000 packets a second: a burst of 64, then 16 at a time as they are earned; in ten
-// seconds no more than 10,064 and not much less.
+// [PDS-212] 1000 packets a second: a burst of 64, then 16 at a time; in ten seconds at most 10,064
+// and nearly as many.
 TEST(UudRateTest, CapHoldsBackWhatIsAboveIt) {
   Config config;
   config.uud_packets_per_second = 1000;
@@ -149,8 +149,8 @@ TEST(UudRateTest, ZeroIsNoCap) {
   EXPECT_EQ(b.tx().size(), 5000u);
 }
 
-// [PDS-210 .. PDS-212] Through a pipe: what is lost stays lost, what is doubled arrives twice, and
-// the reliable modes beside it are not held up.
+// [PDS-210 .. PDS-212] Through a pipe: lost datagrams stay lost, doubled ones arrive twice, and the
+// reliable modes beside it are not held up.
 TEST(UudPairTest, LostDatagramsStayLost) {
   Pair pair;
   for (auto& s : pair.side) s.client.script.names_are_unique = false;

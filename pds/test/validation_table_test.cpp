@@ -1,5 +1,5 @@
-// The rows of PDS 7.1: what a packet must pass, in this order. Each row has a packet that fails it
-// and nothing before it; then pairs of faults show that the first failure decides.
+// The rows of PDS 7.1: the checks that a packet must pass, in this order. Each row has a packet
+// that fails it and nothing before it; then pairs of faults show that the first failure decides.
 #include "pds/test/table_bench.h"
 
 namespace uet::pds::test {
@@ -15,7 +15,7 @@ struct Faults {
   bool trimmed = false;       // V2
   bool odd_type = false;      // V4: reserved PDS type
   bool odd_next = false;      // V4: reserved next header
-  bool unknown_id = false;    // V6: DPDCID of nobody
+  bool unknown_id = false;    // V6: unknown DPDCID
   bool other_peer = false;    // V7: address
   bool other_id = false;      // V7: SPDCID
   bool other_domain = false;  // V8
@@ -128,7 +128,7 @@ TEST(ValidationTable, V9OtherModeIsRefused) {
                         {"NACK PDC_MODE_MISMATCH psn 1001 from own to 7 payload 1001"}));
 }
 
-// [PDS-V10] Beyond the Close; and what no state allows.
+// [PDS-V10] Beyond the Close; and packets that no state allows.
 TEST(ValidationTable, V10StateMustAllowIt) {
   expect_outcome(
       {.after_close = true},

@@ -1,4 +1,4 @@
-// What an ACK tells about each packet, and about the peer. [PDS-090 .. PDS-095]
+// Reads ACKs: their reports about each packet, and about the peer. [PDS-090 .. PDS-095]
 #include "pds/tx/ack_reader.h"
 
 #include "pds/tx/loss_detector.h"
@@ -16,8 +16,8 @@ constexpr Duration kServiceTimeMost = Duration::nanoseconds(0xFFFF * 128);
 // A peer rounds its count of octets up to 256. [CMS-037]
 constexpr int64_t kRoundingBytes = 256;
 
-// Of a source that may be forged: it must answer something, a packet that was sent or the Probe
-// that is out. [PDS-252]
+// An ACK of an unproven source must answer something: a sent packet or the outstanding Probe.
+// [PDS-252]
 bool is_proof(const Pdc& pdc, const wire::Ack& ack) {
   const auto was_sent = [&](Psn psn) {
     return !psn.before(pdc.start.psn()) && psn.before(pdc.tx.next());
@@ -26,9 +26,9 @@ bool is_proof(const Pdc& pdc, const wire::Ack& ack) {
   return was_sent(ack.cack_psn) || was_sent(ack.ack_psn());
 }
 
-// What the ACK says of the way of the packet that it names, once for each packet, and also when
-// another ACK has answered the packet before. Which EV that was our own record says: an ACK need
-// not echo it truly, and without a record nothing is said of any EV. [PDS-070, PDS 8.1]
+// The report about the path of the named packet, once for each packet, even if an earlier ACK has
+// answered the packet. The EV comes from our own record, because an ACK may echo a wrong one;
+// without a record no EV gets feedback. [PDS-070, PDS 8.1]
 void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
   sum.ecn = ack.m;
   if (slot == nullptr) return;
@@ -96,7 +96,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
   ending_.on_closing_slot_done(pdc, news.closing, now);  // may free the PDC
 }
 
-// The packet that the ACK names: its answer, and what the ACK says of its way.
+// The packet that the ACK names: its answer, and the report about its path.
 void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses,
                            Entropy echoed, AckNews& news, Instant now) {
   const Psn psn = ack.ack_psn();
@@ -135,7 +135,7 @@ void AckReader::complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
   answered(pdc, psn, slot, response, now);
 }
 
-// What the target asks for besides. [PDS-094]
+// Other requests of the target. [PDS-094]
 void AckReader::heed(Pdc& pdc, wire::AckRequest request, Instant now) {
   if (request == wire::AckRequest::close) closing_.begin_close(pdc);
   if (request != wire::AckRequest::clear) return;
@@ -149,12 +149,12 @@ void AckReader::establish(Pdc& pdc, Pdcid peer_id, Instant) {
   // Without memory a SYN of the peer by that id is not known to be wrong, and opens a PDC.
   (void)table_.bind_peer(pdc);
   pdc.life.change(PdcEvent::first_ack);
-  // What its first packets asked for the peer may not have believed. [T-34]
+  // The peer may not have trusted the demand in the first packets. [T-34]
   if (cms::CreditSource* const credit = pdc.path->ccc.credit()) credit->on_established();
   if (pdc.life.close_asked()) closing_.begin_close(pdc);  // [PDS-I22]
 }
 
-// What the destination says of its receiving side; invalid when it says nothing. [PDS 19.3]
+// State of the destination's receiving side; invalid when the ACK has none. [PDS 19.3]
 cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint32_t acked,
                                           Instant now) {
   if (cc.ack.type != wire::PdsType::ack_cc || cc.state == 0) return {};
@@ -192,7 +192,7 @@ void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
   if (kind == SlotKind::data) res_.client.on_response(ref, response, now);
 }
 
-// One report for each ACK, of all that it acknowledges and says. [CMS-019]
+// One report for each ACK, of everything that it acknowledges and reports. [CMS-019]
 void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Instant now) {
   cms::Acked& acked = news.acked;
   if (cc != nullptr) acked.remote = take_cc_state(pdc, *cc, acked.bytes, now);
@@ -224,7 +224,7 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
   bool any = false;
   for (uint64_t bits = cc.sack_bitmap; bits != 0; bits &= bits - 1) {
     const Psn psn = base + __builtin_ctzll(bits);
-    if (!psn.before(pdc.tx.next())) {  // never sent: the rest of the bitmap is no better [T-06]
+    if (!psn.before(pdc.tx.next())) {  // never sent: the rest of the bitmap is invalid, too [T-06]
       res_.counters.add(Count::sack_beyond);
       break;
     }
@@ -243,7 +243,7 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
     }
     pdc.tx.settle(psn);
     pdc.losses.note_arrived(psn);
-    // Of ROD it may still wait for its turn over there, and be dropped instead of delivered.
+    // A ROD packet may still wait there for its turn, and be dropped instead of delivered.
     if (slot->ref.sack_completes && slot->kind == SlotKind::data && pdc.mode == Mode::rud) {
       answered(pdc, psn, *slot, {wire::NextHeader::none, {}, now}, now);
     }
@@ -253,9 +253,8 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
   res_.counters.add(Count::sack_rx);
 }
 
-// How long after a packet another one must have been sent, whose arrival then shows that the first
-// is lost, on whatever path: what 1.5 windows are in packets, 1.5 round trips are in time.
-// [PDS-143]
+// A packet that arrived proves an earlier one lost, on any path, if it was sent so much later: 1.5
+// round trips, which correspond to 1.5 windows in packets. [PDS-143]
 Duration AckReader::reorder_time(const Pdc& pdc) const {
   const Duration srtt = pdc.rtt.smoothed();
   return srtt == Duration::zero() ? srtt : std::max(srtt * 3 / 2, kReorderTimeMin);
@@ -280,7 +279,7 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   pdc.losses.limit_arrived(pdc.tx.next() - 1);
   ReorderRules rules;
   if (ooo_count != 0xFFFF) rules.reported_packets = ooo_count;  // [PDS-L3]
-  // An ordered PDC whose EV has changed has two paths until what left by the first one is answered.
+  // An ordered PDC whose EV has changed has two paths until packets of the first one are answered.
   const TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
   const bool is_ordered =
       pdc.mode == Mode::rod && (oldest == nullptr || oldest->ev == pdc.burst.ev());

@@ -1,5 +1,4 @@
-// ACKs that were received: what they complete, what they show as arrived, what they leave as lost.
-// [PDS 8.5]
+// Received ACKs: which packets they complete, show as arrived, and leave as lost. [PDS 8.5]
 #pragma once
 
 #include "pds/door/proofs.h"

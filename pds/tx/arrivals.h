@@ -1,5 +1,5 @@
-// What of a send window is known to have arrived, and what that has overtaken: the evidence from
-// which LossDetector judges. [PDS-L3, PDS-L4, PDS-143]
+// Packets of a send window that are known to have arrived, and those they have overtaken: the
+// evidence for LossDetector. [PDS-L3, PDS-L4, PDS-143]
 #pragma once
 
 #include "pds/tx/tx_queues.h"
@@ -39,14 +39,14 @@ class Arrivals {
   // packet was sent again, it is unknown which transmission arrived: no evidence. [PDS-L3, PDS-L4]
   void note(const TxQueues& queues, const TxSlot* all, uint32_t at, const Ring& ring);
 
-  // Path queues of which a later packet has arrived, a bit each.
+  // Path queues with a later packet that has arrived, a bit each.
   uint32_t passed() const { return passed_; }
   bool has_passed(uint8_t queue) const { return (passed_ >> queue & 1) != 0; }
   // The last slot of the queue that was overtaken, and the EV of the packet that did.
   uint16_t passed_to(uint8_t queue) const { return to_[queue]; }
   Entropy passed_by(uint8_t queue) const { return by_[queue]; }
   void forget_passed(uint8_t queue) { passed_ &= ~(uint32_t{1} << queue); }
-  // The slot leaves its queue: what has been passed is now only what stands before it.
+  // The slot leaves its queue: only slots before it count as overtaken.
   void on_leaving(const TxQueues& queues, const TxSlot& slot, uint32_t at) {
     const uint8_t queue = slot.queue;
     if (queue >= TxQueue::kPaths || !has_passed(queue) || to_[queue] != at) return;

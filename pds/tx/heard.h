@@ -1,5 +1,5 @@
-// What the peer says that it has received of what this end sent: the counterpart of its Told; and
-// how far that is behind. [CMS-042, CMS-065]
+// Octets of this end that the peer reports as received, the counterpart of its Told; and the octets
+// not yet reported. [CMS-042, CMS-065]
 #pragma once
 
 #include <algorithm>
@@ -10,13 +10,13 @@ namespace uet::pds {
 class Heard {
  public:
   // Octets that left. They count until the peer reports them, or until they are lost, refused or
-  // forgotten.
+  // given up.
   void on_sent(uint32_t bytes) { balance_ += static_cast<int32_t>(bytes); }
   void on_gone(uint32_t bytes) { balance_ -= static_cast<int32_t>(bytes); }
 
   // An ACK gave the count of received octets, in units of 256, of which 24 bits go over the wire.
-  // Returns the octets that are new with it: 0 for an ACK that was overtaken; never more than
-  // `most`, however much the peer claims.
+  // Returns the newly reported octets: 0 for an ACK that was overtaken; never more than `most`,
+  // however much the peer claims.
   uint32_t on_rcvd_units(uint32_t units, uint32_t most) {
     tells_ = true;
     const uint32_t ahead = (units - units_) & 0xFFFFFF;
@@ -26,15 +26,15 @@ class Heard {
     on_gone(bytes);
     return bytes;
   }
-  // An ACK without such a count: what it acknowledges has arrived. 0 where the peer keeps count: it
-  // tells these octets in another ACK. [CMS-191]
+  // An ACK without such a count: acknowledged octets have arrived. Returns 0 if the peer counts:
+  // another ACK reports these octets. [CMS-191]
   uint32_t on_acked(uint32_t bytes) {
     if (tells_) return 0;
     on_gone(bytes);
     return bytes;
   }
-  // Octets sent less octets reported or gone. Of an honest peer it is what is in flight, and may be
-  // a little less, because the peer rounds up. [CMS-037]
+  // Octets sent less octets reported or gone. For an honest peer this is what is in flight, or a
+  // little less, because the peer rounds up. [CMS-037]
   int32_t balance() const { return balance_; }
   // Nothing is in flight: returns the difference of the sums, and restarts.
   int32_t settle() {

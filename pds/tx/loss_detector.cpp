@@ -19,8 +19,8 @@ void RtoEstimator::on_rtt(Duration rtt) {
 }
 
 Duration RtoEstimator::rto(Duration min, Duration max, uint32_t resends) const {
-  // Behind a full queue round trips are long and alike, until somebody else sends a burst; then the
-  // deviation foretells little. [PDS-140]
+  // Behind a full queue round trips are long and equal, until another source sends a burst; the
+  // deviation then predicts little. [PDS-140]
   const int64_t adaptive =
       int64_t{srtt_ns_} + std::max(4 * int64_t{rttvar_ns_}, 3 * int64_t{srtt_ns_});
   int64_t ns = std::max(min.ns(), adaptive);

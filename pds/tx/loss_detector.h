@@ -36,18 +36,18 @@ enum class LossCause : uint8_t {
   ooo_count,  // too many later ones have arrived, or one sent long after it [PDS-L3]
 };
 
-// How much reordering is believed before L3 speaks: so many packets, or so much time between the
-// sending of the one that is missing and of one that has arrived. [PDS-143, PDS-144]
+// Reordering that L3 tolerates: so many packets, or so much time between the sending of the missing
+// packet and of one that has arrived. [PDS-143, PDS-144]
 struct ReorderRules {
   uint32_t threshold_packets = 5;
   uint32_t reported_packets = 0;  // out of order, as the destination counts them
   Duration time;                  // zero: not known
 };
 
-// What it remembers is in the window it looks at.
+// The window that it looks at keeps its state.
 class LossDetector {
  public:
-  // Reads what has arrived since the last call. Calls fn(Psn, TxSlot&, LossCause) for each slot now
+  // Reads the arrivals since the last call. Calls fn(Psn, TxSlot&, LossCause) for each slot now
   // believed lost; fn marks it. `highest_arrived` is the highest PSN known to have arrived. Cost:
   // the slots that have become lost, and each slot once for each recovery.
   template <class Fn>
@@ -101,7 +101,7 @@ void LossDetector::infer(TxWindow& window, Psn highest_arrived, const ReorderRul
   if (window.memory_->queues.resent() > 0) judge_overdue_resends(window, rules.time, fn);
 }
 
-// What stands in a path queue before a packet that has arrived. [PDS-L4]
+// Judges slots in a path queue before an arrived packet. [PDS-L4]
 template <class Fn>
 void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
   Arrivals& arrivals = window.memory_->arrivals;
@@ -122,7 +122,8 @@ void LossDetector::judge_passed(TxWindow& window, Fn&& fn) {
   }
 }
 
-// Too many packets have overtaken what is missing: each that was sent before that was found, once.
+// Too many packets have overtaken a missing one: judges each packet sent before this was found,
+// once.
 template <class Fn>
 void LossDetector::judge_recovery(TxWindow& window, Psn highest_arrived, Fn&& fn) {
   Judgement& j = window.memory_->judgement;

@@ -1,4 +1,4 @@
-// What becomes of packets that are outstanding. [PDS 12]
+// What happens to outstanding packets. [PDS 12]
 #include "pds/tx/loss_recovery.h"
 
 #include "pds/tx/may_send.h"
@@ -29,9 +29,9 @@ Duration LossRecovery::limit_of(const Pdc& pdc, const TxSlot& slot) const {
                   std::max(res_.config.rto_max, res_.config.nack_retx));
 }
 
-// Asks for the newest packet that went without AR, which is to ask for all: the cumulative ACK of
-// the answer covers them, or its SACK shows what is missing. Their time-outs begin now, because
-// nobody has asked before. [PDS-064, PDS-L6]
+// Asks for the newest packet that went without AR, which asks for all: the cumulative ACK of the
+// answer covers them, or its SACK shows the missing ones. Their time-outs begin now, because no
+// answer was requested before. [PDS-064, PDS-L6]
 void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
   TxSlot* newest = nullptr;
   Psn newest_psn;
@@ -49,7 +49,7 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
   res_.counters.add(Count::quiet_asked);
 }
 
-// Its answer is no sample of the round trip, and its NACK no proof. [PDS-064]
+// Its answer is no RTT sample, and its NACK no proof. [PDS-064]
 void LossRecovery::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
   pdc.losses.ask(slot);
   slot.state.note_asked();
@@ -63,7 +63,7 @@ void LossRecovery::forget(Pdc& pdc, TxSlot& slot) {
   schedule_.wake_path(*pdc.path);
 }
 
-// Nobody will answer the packet, but the PDC goes on for a while.
+// The packet gets no answer any more, but the PDC continues for a while.
 void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now) {
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
@@ -116,9 +116,9 @@ void LossRecovery::resend_tracked(Pdc& pdc, Instant now) {
   });
 }
 
-// Everything from the gap on, except what the peer keeps; the packet that it waits for it does not
-// keep, whatever a SACK said before. What is behind a packet that was refused for a while goes when
-// that is over. [PDS-078, PDS-150]
+// Resends everything from the gap on, except packets that the peer keeps; it does not keep the
+// packet that it waits for, even if a SACK named it. Packets behind a delayed one go when the delay
+// ends. [PDS-078, PDS-150]
 void LossRecovery::go_back(Pdc& pdc, Psn expected, Instant now) {
   const Psn from = pdc.tx.contains(expected) ? expected : pdc.tx.base();
   const Psn end = gap_waits(res_, pdc) ? pdc.losses.gap() : pdc.tx.next();

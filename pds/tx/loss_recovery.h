@@ -1,5 +1,5 @@
-// What is outstanding and has no answer yet: marks packets as lost, delayed or asked for, and knows
-// how long each is left alone. It sends nothing. [PDS 12]
+// Outstanding packets without an answer: marks them as lost, delayed or asked for, and knows the
+// time-out of each. It sends nothing. [PDS 12]
 #pragma once
 
 #include "pds/pdc/pdc.h"
@@ -25,7 +25,7 @@ class LossRecovery {
   void ask_for(Pdc& pdc, Psn psn, TxSlot& slot);
   // If it is in flight it is so no more, and CMS hears no verdict on its path. [PDS-240]
   void forget(Pdc& pdc, TxSlot& slot);
-  // Nobody will answer the packet; the PDC goes on for a while.
+  // The packet gets no answer any more; the PDC continues for a while.
   void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);
   // It arrived, and its answer comes later.
   void await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
@@ -36,14 +36,14 @@ class LossRecovery {
   bool end_delay(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
   // The peer tracks more: what waited for that goes again. [PDS-245]
   void resend_tracked(Pdc& pdc, Instant now);
-  // Everything from the gap on goes again, except what the peer keeps. [PDS-078]
+  // Resends everything from the gap on, except packets that the peer keeps. [PDS-078]
   void go_back(Pdc& pdc, Psn expected, Instant now);
   // It goes again as soon as CMS allows. [PDS-240]
   void mark_lost(Pdc& pdc, Psn psn, TxSlot& slot, cms::LossKind kind, Count cause, Instant now);
   // The same, where a NACK says more. `news.packet` is the slot.
   void mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count cause);
-  // Time-outs came too early: what waits because of one is in flight still, and the window gets
-  // back what they took. [PDS-254, CMS-194]
+  // Time-outs came too early: packets that wait for a resend because of one are still in flight,
+  // and the window gets back what they took. [PDS-254, CMS-194]
   void take_back_timeouts(Pdc& pdc, Instant now);
 
  private:

@@ -1,5 +1,5 @@
 // Which packets of a window are to be sent again, or to be asked for: the marks in their slots, and
-// how many have one. Nobody else sets these marks. [PDS 12]
+// how many have one. Only this class sets these marks. [PDS 12]
 #pragma once
 
 #include "pds/tx/tx_window.h"

@@ -29,8 +29,9 @@ inline bool may_send_unproven(const Resources& res, const Pdc& pdc) {
   return pdc.proof.octets() >= pdc.path->limits.packet_bytes_max;
 }
 
-// Return data waits for it. The initiator may have nothing more to send, so it is asked: a Probe
-// takes no PSN, and even who does not know Probes refuses it, which shows as much.
+// Return data waits for a proof. The initiator may have nothing more to send, so a Probe asks it: a
+// Probe takes no PSN, and even an initiator without support for Probes refuses it, which is proof
+// enough.
 inline bool needs_proof(const Resources& res, const Pdc& pdc) {
   const bool has_some = has_new(pdc) || pdc.losses.has_lost();
   return res.config.probe && pdc.is_unverified() && has_some && !may_send_unproven(res, pdc);
@@ -40,7 +41,7 @@ inline bool may_probe(const Resources& res, const Pdc& pdc) {
   return res.config.probe && !res.peers[pdc.peer].no_probe;  // [PDS-163]
 }
 
-// A peer that drops what is out of order needs all that follows a lost packet as well.
+// A peer that drops packets out of order needs all packets after a lost one as well.
 inline bool drops_behind_gaps(const Resources& res, const Pdc& pdc) {
   return pdc.mode == Mode::rod && !res.config.rod_reorder;
 }
@@ -69,8 +70,8 @@ inline bool window_open(const Resources& res, Pdc& pdc) {
          next - pdc.start.psn() <= static_cast<int32_t>(kPsnOffsetMax);
 }
 
-// There is more to send, and a window does not let it go: of the PDC, of the peer or of CMS. What
-// is to be sent again waits for CMS only.
+// There is more to send, and a window stops it: that of the PDC, of the peer or of CMS. Resends
+// wait for CMS only.
 inline bool is_held(const Pdc& pdc) {
   if (pdc.losses.has_lost()) return !pdc.path->is_admitted(pdc.path->limits.packet_bytes_max);
   return has_new(pdc);
@@ -82,8 +83,8 @@ inline Duration tail_loss_time(const Resources& res, const Pdc& pdc) {
   return std::max(res.config.tail_loss, pdc.rtt.smoothed() * 3 / 2);
 }
 
-// How long a source hears nothing before it asks. A PDC that is held would be sending, so silence
-// says more: three round trips are enough there, because what is lost keeps everything behind it
+// How long a source waits without an answer before it probes. A PDC that is stopped would be
+// sending, so three round trips of silence are enough there: a lost packet keeps all later ones
 // waiting. [PDS-145]
 inline Duration tail_wait(const Resources& res, const Pdc& pdc) {
   const Duration most = tail_loss_time(res, pdc);

@@ -1,5 +1,5 @@
-// The messages that a PDC sends: the one that is being pulled, return data that waits for its turn,
-// and how many keep the PDC open until the client says that they are done. [PDS-015, PDS-167]
+// The messages that a PDC sends: the one that is being pulled, return data that waits, and the
+// number of messages that keep the PDC open until the client ends them. [PDS-015, PDS-167]
 #pragma once
 
 #include "pds/client.h"
@@ -15,15 +15,15 @@ namespace uet::pds {
 // A message of return data in the queue of a PDC. [PDS-167]
 struct ReturnMessage : ListNode<struct ReturnTag> {
   MessageHandle message;
-  uint32_t bytes = 0;  // that are announced of it
+  uint32_t bytes = 0;  // octets that are announced of it
 };
 
 class Messages {
  public:
-  // One is being pulled: that.
+  // The message that is being pulled, if any.
   bool has_current() const { return current_ != MessageHandle{}; }
   MessageHandle current() const { return current_; }
-  // Neither is one being pulled, nor does return data wait.
+  // No message is being pulled, and no return data waits.
   bool empty() const { return !has_current() && returns_.empty(); }
   // The client has not said yet that all messages are done which keep the PDC open.
   bool is_kept() const { return keep_count_ > 0; }
@@ -39,7 +39,7 @@ class Messages {
     if (queued != nullptr) current_ = queued->message;
     return queued;
   }
-  // No more packets of the one that is being pulled.
+  // The message that is being pulled has no more packets.
   void finish() { current_ = MessageHandle{}; }
   MessageHandle abort() { return std::exchange(current_, MessageHandle{}); }
   void note_done() {
@@ -48,7 +48,7 @@ class Messages {
   }
 
   void add_return(ReturnMessage& queued) { returns_.push_back(queued); }
-  // Gives up the oldest return data that was not begun; null: there is none.
+  // Gives up the oldest return data that has not begun; null: there is none.
   ReturnMessage* abort_return() { return returns_.pop_front(); }
 
  private:

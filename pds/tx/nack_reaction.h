@@ -1,4 +1,4 @@
-// What a source does about each NACK code: the table, without the doing. [PDS 10.2]
+// The reaction of a source to each NACK code: the table only. [PDS 10.2]
 #pragma once
 
 #include "wire/code_points.h"
@@ -25,7 +25,7 @@ bool is_certainly_not_executed(wire::NackCode code);
 
 NackReaction reaction_to(wire::NackCode code);
 
-// Says that the application over there is what it waits for: that may take any time. [PDS-148]
+// The code reports that the peer waits for its application, which may take any time. [PDS-148]
 bool waits_for_application(wire::NackCode code);
 
 // Whether a peer can refuse our packet with that code: `is_syn`: our PDC is in SYN. [T-08]

@@ -40,8 +40,8 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
   if (probes_.refuses_probe(pdc, h)) return;
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
   if (!pdc.tx.contains(h.nack_psn)) {
-    // Unless it answers the question for the cumulative ACK or for credit: nobody is there any
-    // more.
+    // Unless it answers the ACK Request for the cumulative ACK or for credit: the peer has no PDC
+    // any more.
     const bool is_asked = is_held_by_range(pdc) || pdc.asking.has_asked_credit();
     const bool is_answer = is_asked && h.nack_psn == pdc.tx.base() - 1 &&
                            reaction_to(h.nack_code) == NackReaction::fail_pdc;
@@ -53,7 +53,7 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
   }
   res_.counters.add(Count::nacks_rx);
   res_.counters.add(nack_rx_count(h.nack_code));
-  // What no peer can have to say now is forged, or so late that it is void. [T-08]
+  // A code that no peer can send in this state is forged, or so late that it is void. [T-08]
   const bool is_syn = pdc.state() == PdcState::syn;
   if (!is_possible(h.nack_code, is_syn, pdc.mode == Mode::rod)) {
     return res_.counters.add(Count::drop_nack_state);
@@ -97,7 +97,7 @@ void NackReader::note_refusal(Pdc& pdc, const wire::Nack& h, Instant now) {
 void NackReader::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now) {
   note_refusal(pdc, h, now);
   const NackReaction reaction = reaction_to(h.nack_code);
-  // The peer is gone or done with us: that is what a Close wanted to hear. [PDS-I15, PDS-I17, I19]
+  // The peer is gone or done with the PDC: that answers a Close. [PDS-I15, PDS-I17, I19]
   const bool closing = slot.kind == SlotKind::close_cmd;
   if (closing && reaction == NackReaction::fail_pdc) {
     if (h.nack_code == NackCode::closing_in_err) res_.counters.add(Count::pdc_closed_in_err);
@@ -157,8 +157,8 @@ void NackReader::fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   res_.client.on_failed(ref, {FailureReason::nack, h.nack_code, false}, now);
 }
 
-// What is known to have arrived is not lost, whatever a late NACK says; but the two codes that
-// answer an ACK Request are about just such packets. [PDS-116, PDS 13]
+// A packet that is known to have arrived is not lost, whatever a late NACK reports; but the two
+// codes that answer an ACK Request are about just such packets. [PDS-116, PDS 13]
 void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at,
                                Instant now) {
   const bool is_answer =
@@ -174,14 +174,14 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
     news.rtt = slot.sent_for(at);
     news.rtt_valid = true;
   }
-  // A mark counts once: a packet that was cut says more than that it was marked. [PDS-136]
-  // What is told of a trim before the last hop, `mark_lost` tells. [CMS-023, CMS-163]
+  // A mark counts once: a trim is a stronger sign than a mark. [PDS-136] `mark_lost` reports a trim
+  // before the last hop. [CMS-023, CMS-163]
   if (news.kind == cms::LossKind::trimmed_lasthop) pdc.path->ev.on_last_hop(now);
   if (news.kind != cms::LossKind::trimmed) {
     pdc.path->on_feedback(slot.ev, cms::nack_feedback(news.kind, h.m), now);
   }
   loss_.mark_lost(pdc, slot, news, Count::retx_nack);
-  // A peer that drops what is out of order needs all that follows as well. [PDS-150]
+  // A peer that drops packets out of order needs all later packets as well. [PDS-150]
   if (drops_behind_gaps(res_, pdc)) loss_.go_back(pdc, h.nack_psn, now);
 }
 
@@ -219,11 +219,11 @@ void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   ending_.fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
 }
 
-// The peer is done with the PDC and remembers what it received on it: it has a word on every packet
-// of before, however often that was sent. So they go on until each is answered or refused, which a
-// living peer has done within its time-out, and everything else goes elsewhere. So it is with the
-// return data of a target whose Close Request came after the peer had given its Close up. False:
-// there is no such packet. [PDS-119, PDS-120, PDS-176]
+// The peer is done with the PDC and remembers what it received on it: it can answer every packet
+// sent before, however often it was sent. These packets go on until each is answered or refused,
+// which a live peer has done within its time-out; everything else moves to another PDC. The same
+// holds for the return data of a target whose Close Request came after the peer had given up its
+// Close. False: there is no such packet. [PDS-119, PDS-120, PDS-176]
 bool NackReader::drain(Pdc& pdc, const Failure& failure, Instant now) {
   bool any = false;
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()) && !any; ++p) {
@@ -246,8 +246,8 @@ bool NackReader::drain(Pdc& pdc, const Failure& failure, Instant now) {
   return true;
 }
 
-// The peer has no such PDC any more. Packets that were sent once and are under way will be refused
-// as well, which proves that they were not executed: one RTO is given to that. Nothing is sent any
+// The peer does not have the PDC any more. It will also refuse packets under way that were sent
+// once, which proves that they were not executed: one RTO is given to that. Nothing is sent any
 // more. False: there is nothing to wait for. [PDS-119, PDS-190]
 bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   bool any = false;
@@ -255,7 +255,7 @@ bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr || slot->kind != SlotKind::data) continue;
     if (slot->state.in_flight() && !slot->state.was_resent() && !slot->state.was_asked()) {
-      slot->state.set_quiet(false);  // nobody is there to be asked
+      slot->state.set_quiet(false);  // the peer cannot be asked
       any = true;
     } else {
       loss_.give_up(pdc, p, *slot, failure, now);

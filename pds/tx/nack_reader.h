@@ -1,4 +1,4 @@
-// NACKs that were received, and what a source does about each. [PDS 10.2]
+// Received NACKs, and the reaction of a source to each. [PDS 10.2]
 #pragma once
 
 #include "pds/door/proofs.h"

@@ -1,5 +1,5 @@
-// What the peer's answers bring, for congestion control and for what follows on the PDC. Records of
-// a fixed size that the reader of an answer fills. [PDS 19.3]
+// Contents of the peer's answers for congestion control and for the PDC. Records of a fixed size
+// that the reader of an answer fills. [PDS 19.3]
 #pragma once
 
 #include "pds/tx/tx_slot.h"
@@ -9,10 +9,10 @@
 
 namespace uet::pds {
 
-// What one ACK brought.
+// The news of one ACK.
 struct AckNews {
-  // Round trip, EV, CE mark, octets and packets; service time, received octets and the count of
-  // what is out of order as the peer tells them.
+  // Round trip, EV, CE mark, octets and packets; service time, received octets and out-of-order
+  // count as the peer reports them.
   cms::Acked acked{};
   SlotKind closing = SlotKind::data;  // the control packet that it answers, if any
   bool late = false;  // a time-out came too early: its packet was late, not lost [PDS-254]
@@ -22,7 +22,7 @@ struct AckNews {
   }
 };
 
-// What makes a packet count as lost.
+// Why a packet counts as lost.
 struct LossNews {
   cms::LossKind kind{};
   wire::NackCode code{};  // that said so; none: it was inferred, or a time-out

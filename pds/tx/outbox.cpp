@@ -117,12 +117,12 @@ void Outbox::ask_for_credit(Pdc& pdc, wire::Control h, TxBatch& batch) {
   res_.counters.add(h.ar ? Count::ack_requests_tx : Count::credit_request_tx);
 }
 
-// Packets whose answer stays away although they arrived, or was not asked for when they were sent:
-// ask for it, without the data. [PDS-L6, PDS-064]
+// Packets that arrived without an answer, or that went without AR: asks for their answers, without
+// the data. [PDS-L6, PDS-064]
 bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
   uint32_t sent = 0;
   Psn p;
-  // What is left over comes first after the next time-out.
+  // The rest comes first after the next time-out.
   while (sent < kAckRequestsPerTurn && pdc.tx.next_asked(p)) {
     TxSlot& slot = pdc.tx[p];
     if (batch.full()) return false;
@@ -136,7 +136,7 @@ bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
     emit_control(pdc, h, slot.ev, batch);
     pdc.losses.unask(slot);
     slot.note_sent(now);
-    // Nothing was late about what was just not asked for before.
+    // A packet without AR was not late, because no answer was requested.
     if (slot.state.has_arrived()) slot.state.count_timeout();
     pdc.tx.settle(p);
     schedule_.arm_by(pdc, now + loss_.limit_of(pdc, slot));
@@ -146,7 +146,7 @@ bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
   return true;
 }
 
-// The message that the PDC goes on with; false: none. [PDS-015, PDS-016]
+// The next message of the PDC; false: none. [PDS-015, PDS-016]
 bool Outbox::next_message(Pdc& pdc, Instant now) {
   if (pdc.messages.has_current()) return true;
   if (!pdc.is_initiator()) {
@@ -168,7 +168,8 @@ bool Outbox::next_message(Pdc& pdc, Instant now) {
   return true;
 }
 
-// What the deficit of the PDC admits, resends first. Blocked: the caller puts it where it waits.
+// Sends as much as the deficit of the PDC allows, resends first. Blocked: the caller puts the PDC
+// into the list where it waits.
 Turn Outbox::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
   const uint32_t burst_bytes = res_.config.packets_per_entropy * pdc.path->limits.packet_bytes_max;
   const auto quantum = static_cast<int32_t>(burst_bytes);
@@ -253,8 +254,9 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   return Step::sent;
 }
 
-// The PSN space of a PDC ends; the successor takes over in time for what is started. That of return
-// data may be the first to end, where few requests ask for much. [PDS-036, PDS-I10, PDS-T10]
+// The PSN space of a PDC ends; the successor takes over early enough for started messages. The PSNs
+// of return data may be the first to end, where few requests ask for much. [PDS-036, PDS-I10,
+// PDS-T10]
 void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
   const bool is_closing =
       pdc.is_initiator() ? pdc.life.close_asked() : pdc.state() != PdcState::established;
@@ -277,7 +279,7 @@ Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend, Instant now) {
   }
   if (pdc.burst.is_over() || (resend != nullptr && resend->ev == pdc.burst.ev())) {
     Entropy ev = pdc.path->ev.next(now);
-    // One that was good before may come again at once.
+    // The selector may return the EV of the last transmission again: then the next one is used.
     if (resend != nullptr && resend->ev == ev) ev = pdc.path->ev.next(now);
     pdc.burst.begin(ev, res_.config.packets_per_entropy * kShortsPerPacket);
   }
@@ -340,7 +342,7 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
   on_emitted(pdc, psn, slot, nominal(pdc, packet.bytes()), now);
 }
 
-// What is asked for counts the packet itself, which has not left yet. [CMS-006, CMS-127]
+// The demand includes the packet itself, which has not left yet. [CMS-006, CMS-127]
 void Outbox::ask_in(wire::Request& h, Path& path, const TxSlot& slot) {
   cms::CreditNeed need = path.need();
   if (slot.state.was_resent()) {
@@ -353,10 +355,10 @@ void Outbox::ask_in(wire::Request& h, Path& path, const TxSlot& slot) {
   h.credit_target = path.ccc.credit_target(need);
 }
 
-// Whether the packet of a slot that goes out now has AR, and notes it. A message that nobody waits
-// for goes without, a few in a row: the next one that has it asks for all, or an ACK Request after
-// quiet_time. So a ping-pong of injected messages has no ACK for each. Not while closing, and not
-// in SYN, where an ACK is what one waits for. [PDS-064]
+// Whether the packet of a slot that leaves now has AR, and notes it. A few packets in a row of
+// messages that no operation waits for go without: the next one with AR asks for all, or an ACK
+// Request after quiet_time. So a ping-pong of injected messages has no ACK for each. Not while
+// closing, and not in SYN, where the source waits for an ACK. [PDS-064]
 bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
   const Path& path = *pdc.path;
   const bool stalls_next =
@@ -383,9 +385,9 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   const bool is_control = slot.kind != SlotKind::data;
   pdc.path->on_sent(pdc, {nominal, slot.ev, slot.state.was_resent(), now, is_control});
   if (res_.cells.is_on()) res_.cells.on_sent(pdc, slot);
-  // Only what the client wants sent is activity; resends into the void are not.
+  // Only new data packets count as activity; resends to a silent peer do not.
   if (slot.kind == SlotKind::data && !slot.state.was_resent()) idle_.touch(pdc, now);
-  // No time-out is shorter than that: as a rule there is nothing to compute.
+  // No time-out is shorter than tail_loss, so there is usually nothing to compute.
   const bool is_short =
       !slot.state.is_quiet() && res_.config.tail_loss <= res_.config.shortest_rto();
   schedule_.arm_by(pdc,

@@ -24,7 +24,7 @@ class Outbox {
         closing_(closing),
         loss_(loss) {}
 
-  // Sends a Close command or a Close Request. False: there is no room now, call again later.
+  // Sends a Close command or a Close Request. False: no room now, call again later.
   bool send_closing_packet(Pdc& pdc, SlotKind kind, TxBatch& batch, Instant now);
   // False: it may not go to a source that may be forged.
   bool emit_control(Pdc& pdc, const wire::Control& h, Entropy ev, TxBatch& batch);
@@ -32,9 +32,9 @@ class Outbox {
   bool flush_control(Pdc& pdc, TxBatch& batch, Instant now);
   // ACK Requests that are due. False: the batch is full.
   bool flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now);
-  // The message that the PDC goes on with; false: none.
+  // The next message of the PDC; false: none.
   bool next_message(Pdc& pdc, Instant now);
-  // Sends what the deficit of the PDC admits, resends first.
+  // Sends as much as the deficit of the PDC allows, resends first.
   Turn take_turn(Pdc& pdc, TxBatch& batch, Instant now);
 
  private:

@@ -1,5 +1,5 @@
-// What the peer's answers say of the PSNs that one direction of a PDC uses: how far all of them
-// have arrived, and how far above that the peer tracks. [PDS-035, PDS-245, PDS-246]
+// What the peer's answers show about the PSNs of one direction of a PDC: up to which one all have
+// arrived, and how far above that the peer tracks. [PDS-035, PDS-245, PDS-246]
 #pragma once
 
 #include "base/serial.h"
@@ -34,15 +34,15 @@ class PeerRange {
     if (refusals_ != 0) grow();
     return true;
   }
-  // What came with that cumulative ACK. An ACK that was overtaken has no effect. Of several
-  // with one cumulative ACK the newest is unknown: the first one counts.
+  // The range that came with that cumulative ACK. An overtaken ACK has no effect. The newest of
+  // several ACKs with one cumulative ACK cannot be identified: the first one counts.
   void on_mpr(Psn cack, uint8_t mpr) {
     if (cack.before(cack_) || is_told_here_) return;
     tell(mpr);
     is_told_here_ = true;
   }
-  // The peer refused a PSN as outside of what it tracks: one unit is believed, until it says more
-  // or lets more pass. [PDS-245]
+  // The peer refused a PSN as out of its range: one unit is assumed, until the peer tells more or
+  // accepts more. [PDS-245]
   void on_refused() {
     clean_from_ = cack_;
     is_told_here_ = false;
@@ -68,7 +68,7 @@ class PeerRange {
   }
 
   // One unit more for each range that passed without a refusal; twice as much must pass after each
-  // refusal, so that a peer which tracks no more is asked ever more rarely. [PDS-245]
+  // refusal, so that a peer with a small range is tried ever more rarely. [PDS-245]
   void grow() {
     const uint32_t cap = told_ == 0 ? UINT8_MAX : told_;
     if (packets_ == 0 || packets_ >= cap * kUnit) return;
@@ -83,8 +83,8 @@ class PeerRange {
   Psn floor_;       // lowest cumulative ACK that is believed
   Psn clean_from_;  // cumulative ACK at the last refusal or growth
   uint16_t packets_ = 0;
-  uint8_t told_ = 0;          // units
-  uint8_t refusals_ : 7 = 0;  // bursts of them since the peer told its range, saturating
+  uint8_t told_ = 0;               // units
+  uint8_t refusals_ : 7 = 0;       // bursts of them since the peer told its range, saturating
   bool is_told_here_ : 1 = false;  // with this cumulative ACK
 };
 static_assert(sizeof(PeerRange) == 16);

@@ -1,6 +1,5 @@
-// What is known of an outstanding packet: where it is, what was asked, how often it went. Others
-// read it; only the steps below change it, and each keeps what excludes one another apart.
-// [PDS-066, PDS 12]
+// State of an outstanding packet: where it is, what was asked, how often it was sent. Only the
+// functions below change it, and each keeps the exclusive flags consistent. [PDS-066, PDS 12]
 #pragma once
 
 #include <cstdint>
@@ -33,7 +32,7 @@ class SlotState {
     is_mark_told_ = false;
   }
   void set_quiet(bool quiet) { is_quiet_ = quiet; }
-  // It is no more in flight: answered, lost, or forgotten. Was it?
+  // The packet is no longer in flight: answered, lost, or given up. Returns whether it was.
   bool land() {
     const bool was = in_flight_;
     in_flight_ = false;

@@ -1,5 +1,5 @@
-// The Probes of one PDC: whether one is due or on its way, and how many were not answered. They ask
-// what became of the last packets, or for a proof that the peer is there. [PDS-145, PDS-252]
+// The Probes of one PDC: whether one is due or under way, and how many were not answered. They ask
+// about the last packets, or for a proof of reachability. [PDS-145, PDS-252]
 #pragma once
 
 #include "pds/sent_tick.h"
@@ -24,8 +24,8 @@ class TailProbe {
   void note_heard() { count_ = 0; }
   uint8_t silences() const { return count_; }
 
-  // A Probe is to go out with the next control packets. Others than those of want_losses() measure
-  // or prove something, and may overtake data that is under way.
+  // Sends a Probe with the next control packets. Unlike those of want_losses() it measures or asks
+  // for proof, and may overtake data that is under way.
   void want() { is_due_ = true; }
   void want_losses() { is_due_ = asks_losses_ = true; }
   // Its answer shows what is lost.

@@ -14,7 +14,7 @@ bool TailProbes::waits_for_answer(Pdc& pdc) {
   if (pdc.tx.empty() || pdc.state() == PdcState::syn || pdc.losses.has_asked()) return false;
   // In SYN, the peer would take a Probe for an impossible event. [PDS-162]
   if (!pdc.is_initiator() && !pdc.proof.is_confirmed()) return false;
-  // The oldest holds up the rest. That it was refused, or arrived, is known: others look after it.
+  // The oldest packet holds up the rest. If it was refused or has arrived, other timers handle it.
   TxSlot* const oldest = pdc.tx.find(pdc.tx.base());
   if (is_held(pdc)) return oldest != nullptr && oldest->state.in_flight() && may_probe(res_, pdc);
   if (pdc.losses.has_lost()) return false;  // about to go
@@ -23,9 +23,9 @@ bool TailProbes::waits_for_answer(Pdc& pdc) {
          !slot->state.was_resent() && !slot->state.is_quiet() && !slot->state.was_asked();
 }
 
-// Nothing more goes out, nothing is heard: asks what has arrived, or where nobody answers Probes
-// sends the newest packet again. Each wait is twice the one before. False: the PDC fails.
-// [PDS-145, PDS-148]
+// Nothing more is to be sent, and no answer comes: probes for arrived packets, or resends the
+// newest packet if the peer does not answer Probes. Each wait is twice the one before. False: the
+// PDC fails. [PDS-145, PDS-148]
 bool TailProbes::check_tail(Pdc& pdc, Instant& next, Instant now) {
   if (!waits_for_answer(pdc)) return true;  // asked for already, or the time-outs do it
   const bool exhausted = pdc.tail.silences() >= res_.config.tail_loss_max;
@@ -76,8 +76,8 @@ bool TailProbes::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
   return true;
 }
 
-// The answer came soon, so no queue holds what was sent long before the Probe: what is missing is
-// lost. An answer that took long only shows that the peer is there.
+// The answer came soon, so no queue holds packets sent long before the Probe: missing ones are
+// lost. An answer that took long only shows that the peer is alive.
 void TailProbes::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant now) {
   if (!pdc.tail.is_answer(ack.probe_opaque)) {
     return res_.counters.add(Count::drop_probe_answer);
@@ -91,7 +91,7 @@ void TailProbes::on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Ins
   const Duration probed = pdc.tail.since(now);
   pdc.tx.for_each_oldest([&](uint8_t queue, Psn psn) {
     TxSlot& slot = pdc.tx[psn];
-    // What was sent since the Probe stands behind what was sent before it.
+    // Packets sent since the Probe stand behind those sent before it.
     const bool is_old = TxQueue::is_in_flight(queue) && slot.state.in_flight() &&
                         slot.sent_for(now) > probed && !psn.after(pdc.tail.psn());
     if (is_old) loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_tail, now);

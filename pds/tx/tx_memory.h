@@ -1,5 +1,5 @@
-// The memory of a send window: a block with its slots and what is known of them together, in
-// several sizes. [decision 15]
+// The memory of a send window: one block with its slots and their state, in several sizes.
+// [decision 15]
 #pragma once
 
 #include "pds/block_pool.h"
@@ -13,8 +13,8 @@
 
 namespace uet::pds {
 
-// What LossDetector remembers of the window it looks at. It alone writes here; a window that
-// restarts clears it.
+// State of LossDetector for this window. Only LossDetector writes it; a window that restarts clears
+// it.
 struct Judgement {
   void clear(Psn first) {
     in_recovery = false;
@@ -28,8 +28,8 @@ struct Judgement {
   bool in_recovery = false;
 };
 
-// Heads the memory of a window: the queues of its slots, and what their arrivals have shown. Whole
-// lines, so that no slot behind it lies in two.
+// Head of a window's memory: the queues of its slots, and the evidence of their arrivals. It fills
+// whole cache lines, so that no slot after it lies in two.
 struct alignas(64) TxHead {
   // The window is empty and begins there: its slots stand in no queue.
   void start(Psn first_psn) {
@@ -71,7 +71,7 @@ inline bool TxHead::answer_oldest(TxSlot* slots, uint32_t at) {
 }
 
 // Slot memory of several sizes, so that a PDC with little outstanding holds little. Blocks are
-// reused last in, first out: those that few packets need stay in the cache. [decision 15]
+// reused last in, first out, so the blocks of a small load stay in the cache. [decision 15]
 class TxPool {
  public:
   static constexpr uint32_t kSizes = 6;

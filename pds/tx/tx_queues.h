@@ -101,7 +101,8 @@ class TxQueues {
     }
     slot.queue = TxSlot::kNoQueue;
   }
-  // The slots have other places now: moved(place) says which. The links in them are the caller's.
+  // The slots have moved: moved(place) gives the new place. The caller changes the links in the
+  // slots.
   template <class Moved>
   void renumber(Moved&& moved) {
     for (uint8_t q = 0; q < TxQueue::kCount; ++q) {

@@ -1,4 +1,4 @@
-// One outstanding PSN: what was sent under it, and what is known of its arrival. [PDS-066]
+// One outstanding PSN: the packet sent under it, and what is known of its arrival. [PDS-066]
 #pragma once
 
 #include "pds/client.h"
@@ -12,7 +12,7 @@
 
 namespace uet::pds {
 
-// What travels under a PSN: a packet of a message, or a control packet that takes one. [PDS 13]
+// The packet under a PSN: one of a message, or a control packet that takes a PSN. [PDS 13]
 enum class SlotKind : uint8_t {
   data,
   close_cmd,

@@ -131,7 +131,7 @@ void Arrivals::note(const TxQueues& queues, const TxSlot* all, uint32_t at, cons
   by_[queue] = slot.ev;
 }
 
-// --- TxWindow: what is due ---
+// --- TxWindow: due slots ---
 
 bool TxWindow::next_asked(Psn& psn) {
   if (!memory_.is_held() || !memory_->queues.has(TxQueue::kAsking)) return false;

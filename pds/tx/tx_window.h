@@ -1,6 +1,6 @@
-// What one direction of a PDC has sent and is not answered yet: a slot for each PSN, and queues of
-// the slots by what they wait for, so that neither an ACK nor a timer looks at all of them.
-// It sends nothing. [PDS 3, 12]
+// Sent and unanswered packets of one direction of a PDC: a slot for each PSN, and queues of the
+// slots by what they wait for, so that neither an ACK nor a timer looks at all of them. It sends
+// nothing. [PDS 3, 12]
 #pragma once
 
 #include "pds/tx/tx_memory.h"
@@ -70,8 +70,8 @@ class TxWindow {
     memory_->queues.append(memory_.slots(), at, TxQueue::of_path(slot));
     if (slot.state.is_quiet() && psn.before(memory_->quiet_from)) memory_->quiet_from = psn;
   }
-  // To be called after each other change of what a slot waits for, or of its time: it goes to the
-  // end of the queue that it belongs to now. A slot that has become `sacked` counts as arrived.
+  // Call after each other change of a slot's state or time: the slot moves to the end of its new
+  // queue. A slot that has become `sacked` counts as arrived.
   void settle(Psn psn);
 
   // Slots that are known to have arrived, at or above the base.
@@ -79,16 +79,16 @@ class TxWindow {
   // The slot waits for the peer to track it, and for no time. settle() ends that. [PDS-245]
   void set_aside(Psn psn);
   bool has_aside() const { return memory_.is_held() && memory_->queues.has(TxQueue::kAside); }
-  // So do all that stand in a queue: nothing is in flight, and no time brings any of them back.
+  // All slots are set aside: nothing is in flight, and no timer brings a slot back.
   bool has_only_aside() const {
     return memory_.is_held() && memory_->queues.used() == uint64_t{1} << TxQueue::kAside;
   }
   // The slots set aside, by PSN, as long as fn(psn, slot) returns true: fn has then settled it.
   template <class Fn>
   void for_each_aside(Fn&& fn);
-  // Calls fn(queue, psn) for the oldest slot of each queue that has one, but those that are asked
-  // for or set aside, again and again as long as it returns true: fn has then moved that slot
-  // elsewhere.
+  // Calls fn(queue, psn) for the oldest slot of each queue that has one, except the queues of
+  // asked-for and set-aside slots, again and again as long as it returns true: fn has then moved
+  // that slot elsewhere.
   template <class Fn>
   void for_each_oldest(Fn&& fn) {
     if (!memory_.is_held()) return;

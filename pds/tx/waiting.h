@@ -8,7 +8,7 @@ namespace uet::pds {
 
 class Waiting {
  public:
-  // Something is outstanding, or something of it was answered: patience counts from here on.
+  // Something is outstanding, or something was answered: the patience timer restarts.
   void begin(Instant now) {
     since_ = now;
     refused_since_ = Instant::never();
@@ -28,7 +28,7 @@ class Waiting {
   }
 
  private:
-  Instant since_;  // something is outstanding, and nothing of it was answered
+  Instant since_;  // something is outstanding, and nothing was answered
   Instant refused_since_ = Instant::never();
 };
 

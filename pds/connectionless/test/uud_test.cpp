@@ -112,8 +112,8 @@ TEST_F(UudPartTest, AMessageIsOnePacketToThePeer) {
   EXPECT_EQ(wire::Prologue::of(wire::load_u16(p.header)).type, wire::PdsType::uud_request);
 }
 
-// [PDS-211] The batch was handed over by the time of the next call: then the message is done, and
-// nothing of it remains.
+// [PDS-211] A message completes, and its record is freed, at the call after the one that put it
+// into a batch.
 TEST_F(UudPartTest, WhatWasHandedOverIsDone) {
   make();
   client_.messages = 2;
@@ -152,7 +152,7 @@ TEST_F(UudPartTest, TheRateCapHoldsPacketsBack) {
   EXPECT_EQ(transmit(next), 1u);
 }
 
-// [PDS-211] A request reaches the client, whose refusal nobody hears of.
+// [PDS-211] A request reaches the client; the sender does not learn of a refusal.
 TEST_F(UudPartTest, ARequestIsDeliveredAndNotAnswered) {
   make();
   receive(7);

@@ -1,4 +1,4 @@
-// What an unproven source gets, alone. [PDS-252, T-38]
+// Limits for an unproven source. [PDS-252, T-38]
 #include "pds/door/proof.h"
 
 #include <gtest/gtest.h>

@@ -41,7 +41,7 @@ TEST_F(PdcIdsTest, ANewRecordIsEmpty) {
   EXPECT_EQ(record.last_psn, 0);
 }
 
-// [PDS-044] All 65,535 can be in use; what is known of one stays when others come.
+// [PDS-044] All 65,535 ids can be in use; the record of an id stays when others come.
 TEST_F(PdcIdsTest, EveryIdKeepsItsRecord) {
   for_each_id(65'536, [&](Pdcid id, uint32_t i) {
     PdcIds::Record& record = ids_.record_of(id);

@@ -1,4 +1,4 @@
-// The responses that one PDC keeps, or that its client still owes, alone. [PDS 9]
+// The response list of one PDC. [PDS 9]
 #include "pds/rx/responses.h"
 
 #include <gtest/gtest.h>
@@ -62,7 +62,7 @@ TEST_F(ResponsesTest, NothingIsClearedAtTheStart) {
   EXPECT_EQ(responses_.cleared(), kFirstRequest + 2);
 }
 
-// [PDS-102] Who knows a lower one need not search from the first on.
+// [PDS-102] A search can start at a known lower PSN.
 TEST_F(ResponsesTest, StandBehindALowerOne) {
   keep(6);
   StoredResponse& lower = keep(1);
@@ -73,7 +73,7 @@ TEST_F(ResponsesTest, StandBehindALowerOne) {
   EXPECT_EQ(take_all(), "1 2 4 6");
 }
 
-// [PDS-100] What the client owes takes a place, and is none that could be sent.
+// [PDS-100] A response that the client owes takes a place, and cannot be sent.
 TEST_F(ResponsesTest, OwedAndKeptOnesAreCountedApart) {
   StoredResponse& owed = await(0);
   StoredResponse& kept = keep(1);

@@ -148,7 +148,7 @@ TEST_F(SackTest, SweepShowsEverything) {
     sweep.on_request(Psn(p), window_.cack_psn());
     arrived.insert(p);
   }
-  // Twice: what a lost ACK showed is shown again.
+  // Twice: the second SACK shows the same PSNs as the first, which may be lost.
   for (int sweeps = 0; sweeps < 2; ++sweeps) {
     std::set<uint32_t> shown;
     for (int acks = 0; acks < 20; ++acks) {

@@ -1,4 +1,4 @@
-// Who waits for what, with PDCs that nothing else knows. [PDS-142, PDS-244]
+// The lists and timers of Schedule, with PDCs that no other part knows. [PDS-142, PDS-244]
 #include "pds/schedule/schedule.h"
 
 #include "base/arena.h"
@@ -53,7 +53,7 @@ class ScheduleTest : public testing::Test {
     return made;
   }
 
-  // A packet of it was sent and is lost.
+  // One of its packets was sent and is lost.
   void lose(Pdc& p) {
     p.tx.start(p.start.psn());
     EXPECT_TRUE(p.tx.reserve(res_->tx_pool));
@@ -120,7 +120,7 @@ TEST_F(ScheduleTest, AClosedWindowIsCountedAndGetsNoTurn) {
   EXPECT_EQ(res_->counters[Count::window_stalls], 1u);
 }
 
-// [PDS-244] Replies wait in a list of their own, in which a PDC stands once.
+// [PDS-244] Replies have a separate list, in which a PDC stands once.
 TEST_F(ScheduleTest, APdcStandsOnceAmongThoseThatOweAReply) {
   const auto first = pdc(), second = pdc();
   schedule_->want_control(*first);
@@ -150,7 +150,7 @@ TEST_F(ScheduleTest, AnAckThatMayWaitIsNotPressing) {
   EXPECT_TRUE(schedule_->has_pressing_work()) << "more than an ACK";
 }
 
-// [PDS-021] A flow without a PDC waits until there is one, and is first in the line then.
+// [PDS-021] A flow without a PDC waits for one, and is then first in the list.
 TEST_F(ScheduleTest, AStarvedFlowWaitsUntilItIsFed) {
   Flow starved{FlowKey{}}, other{FlowKey{}};
   schedule_->starve(starved);
@@ -164,7 +164,8 @@ TEST_F(ScheduleTest, AStarvedFlowWaitsUntilItIsFed) {
   EXPECT_EQ(schedule_->next_flow(), nullptr);
 }
 
-// [PDS-244] A path whose window has room again gets a turn only if a PDC waits for that.
+// [PDS-244] A path whose window has room again gets a turn only if one of its PDCs waits for the
+// window.
 TEST_F(ScheduleTest, APathIsServedIfSomebodyWaitsForItsWindow) {
   schedule_->wake_path(*path_);
   EXPECT_EQ(schedule_->next_open_path(), nullptr);

@@ -1,4 +1,4 @@
-// What a peer tracks of our PSNs, by its answers alone.
+// The believed range of a peer, from its answers alone.
 #include "pds/tx/peer_range.h"
 
 #include <gtest/gtest.h>

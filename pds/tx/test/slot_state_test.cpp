@@ -1,4 +1,4 @@
-// What each step changes of an outstanding packet, and what it leaves. [PDS-066, PDS 12]
+// The fields of an outstanding packet that each step changes and keeps. [PDS-066, PDS 12]
 #include "pds/tx/slot_state.h"
 
 #include <gtest/gtest.h>
@@ -80,7 +80,7 @@ TEST(SlotStateTest, TellsWhetherAMarkChanged) {
   EXPECT_FALSE(s.set_ask_due(true));
 }
 
-// [PDS-070] Each transmission may be told of once.
+// [PDS-070] Each transmission is reported at most once.
 TEST(SlotStateTest, AMarkIsToldOnce) {
   SlotState s;
   s.send();
@@ -103,7 +103,7 @@ TEST(SlotStateTest, CountsStayAtTheirLargest) {
   EXPECT_EQ(s.resends(), 63);
 }
 
-// [PDS-051] Packets were sent again all the same.
+// [PDS-051] The packets still count as resent.
 TEST(SlotStateTest, APeerThatBeginsAnewForgives) {
   SlotState s;
   s.count_timeout();

@@ -9,7 +9,7 @@ namespace {
 const Instant kNow = Instant::from_ns(1'000'000'000);
 constexpr Psn kNewest(17);
 
-// [PDS-252] Each Probe has the next number, and only that of the last one answers it.
+// [PDS-252] Each Probe has the next number, and only the answer to the last one counts.
 TEST(TailProbeTest, OnlyTheNumberOfTheLastProbeIsAnAnswer) {
   TailProbe probe;
   probe.start(0xFFFE);

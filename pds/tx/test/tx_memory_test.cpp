@@ -1,4 +1,4 @@
-// TxMemory: which PSN has which slot, and what a larger block keeps.
+// TxMemory: the slot of each PSN, and what a larger block keeps.
 #include "pds/tx/tx_memory.h"
 
 #include <gtest/gtest.h>
