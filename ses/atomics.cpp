@@ -100,7 +100,7 @@ T narrow(Wide value) {
   }
 }
 
-// What is compared: halves as floats, everything else as it is.
+// The type for comparison: float for half, the type itself for all others.
 template <class T>
 auto ordered(T value) {
   if constexpr (is_half<T>) {
@@ -119,7 +119,7 @@ T truth(bool value) {
   return narrow<T>(static_cast<decltype(widen(T{}))>(value ? 1 : 0));
 }
 
-// Complex numbers have no order, and only integers have bits; others leave x as it is.
+// Complex numbers have no order, and only integers have bits; other types leave x unchanged.
 template <class T>
 T lesser(T x, T y) {
   if constexpr (!is_complex<T>) return ordered(y) < ordered(x) ? y : x;
@@ -207,7 +207,7 @@ T load(const std::byte* at) {
   return value;
 }
 
-// Unsigned of the same size: what the processor exchanges in one step.
+// The unsigned type of the same size, which the processor exchanges in one step.
 template <size_t kBytes>
 struct Word;
 template <>

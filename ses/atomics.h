@@ -1,5 +1,5 @@
-// What atomic operations do to memory, and how their operands travel: the table of operations and
-// data types, element by element. No headers, no messages. [ses.md 4.3]
+// Atomic operations on memory, and the format of their operands: the table of operations and data
+// types, element by element. No headers, no messages. [ses.md 4.3]
 #pragma once
 
 #include "wire/code_points.h"
@@ -33,8 +33,8 @@ struct AtomicCode {
 // Octets of one element; 0 for a type without a meaning.
 inline uint32_t element_bytes(AtomicCode code) { return wire::element_bytes(code.type); }
 
-// OK, AMO_UNSUPPORTED_OP or AMO_UNSUPPORTED_DT: the table of what is offered. INVAL drops cached
-// copies, of which there are none: it is offered in the plain form and does nothing.
+// OK, AMO_UNSUPPORTED_OP or AMO_UNSUPPORTED_DT: the table of supported operations. INVAL drops
+// cached copies, and this stack caches none: the plain form is supported and does nothing.
 // [SES-078, SES-079, SES-087]
 wire::ReturnCode check_atomic(AtomicCode code, AtomicForm form);
 
@@ -50,16 +50,16 @@ void swap_elements(wire::AtomicDatatype type, std::span<std::byte> bytes);
 void to_field(wire::AtomicDatatype type, const std::byte* element, std::byte* field);
 void from_field(wire::AtomicDatatype type, const std::byte* field, std::byte* element);
 
-// Operands of one element, in host order. `compare` is null but for two operands; there it is the
-// value compared, or the mask.
+// Operands of one element, in host order. `compare` is null unless the operation has two operands;
+// then it is the value compared, or the mask.
 struct AtomicOperands {
   const std::byte* operand = nullptr;
   const std::byte* compare = nullptr;
 };
 
-// Does it to one element at `target`, which is aligned; `old` receives what was there before. The
-// code was checked. Elements of up to 8 octets that are no complex numbers change in one step, also
-// for other threads; larger ones do not. [SES-084]
+// Applies the operation to one element at `target`, which is aligned; `old` receives the previous
+// value. The code was checked. Elements of up to 8 octets that are no complex numbers change in one
+// step, also for other threads; larger ones do not. [SES-084]
 void apply_atomic(AtomicCode code, std::byte* target, const AtomicOperands& with, std::byte* old);
 
 }  // namespace uet::ses

@@ -21,7 +21,7 @@ class Backoff {
   }
 
   bool is_due(Instant now) const { return at_ <= now; }
-  // never(): there is nothing to try again.
+  // never(): nothing waits for a new attempt.
   Instant deadline() const { return at_; }
 
  private:

@@ -14,7 +14,7 @@ inline bool reserve(Resources& res, const Endpoint& ep) {
   return false;
 }
 
-// Gives back what was booked.
+// Releases the reserved slot.
 inline void release(const Endpoint& ep) {
   if (ep.rx.release != nullptr) ep.rx.release(ep.rx.owner);
 }

@@ -18,48 +18,49 @@ enum class DeferTo : uint8_t {
 
 struct Config {
   // Octets of payload in every packet of a message but the last: 1024, 2048, 4096 or 8192, toward
-  // peers with which nothing else was agreed. What arrives may have any of these sizes.
-  // [SES-032, LF-131]
+  // peers without another agreed size. Received packets may have any of these sizes. [SES-032,
+  // LF-131]
   uint16_t payload_mtu = 4096;
   // Octets; read data up to this travels inside the ACK, 0 .. 16. So little that no ACK is in the
   // class of trimmable packets. [PDS-166, SES-074, WIRE-018]
   uint16_t ack_data_bytes_max = 16;
-  // What we do for others; decides UNSUPPORTED_OP. The default is the reference provider's and
-  // more. [SES-186]
+  // Operations that this target serves; others get UNSUPPORTED_OP. The default is the set of the
+  // reference provider and more. [SES-186]
   uint8_t profiles = kEveryProfile;
   // One-packet messages go with the medium header, and with the small one where the key allows it
   // and the peer's address says that it is taken. Off: the reference provider knows neither.
   // [SES-041, SES-042, SES-045]
   bool medium_headers = false;
   bool small_headers = false;
-  // Octets; from this length on a message to an HPC peer goes by rendezvous: what does not fit its
-  // first packet waits here to be read. Off, for speed: each packet of a read is asked for by a
-  // packet, where a send pushes; 1 MiB take 1.3 times as long, 64 MiB twice (docs/performance.md).
-  // What it is good for are messages without a receive: a target gives one peer half of its room
-  // for these, and longer ones are sent again and again until there is one. [SES-088, LF-041]
+  // Octets; from this length on a message to an HPC peer goes by rendezvous: the part that does not
+  // fit its first packet waits here for the target's reads. Off by default, for speed: a read needs
+  // a request for each packet, a send does not; 1 MiB take 1.3 times as long, 64 MiB twice
+  // (docs/performance.md). It is useful for messages without a receive: a target gives one peer
+  // half of its room for these, and longer ones are sent again and again until a receive is posted.
+  // [SES-088, LF-041]
   uint32_t rendezvous_bytes = UINT32_MAX;
   uint32_t rendezvous_sends = 1024;  // at once; more go as plain ones
-  uint32_t rendezvous_reads = 64;    // messages whose rest is being read at once; of one peer half
+  uint32_t rendezvous_reads = 64;    // messages whose rest is being read at one time; one peer:
+                                     // half
 
   // To which peers of AI Full messages of at least defer_bytes go as deferrable sends, on RUD: a
-  // target without a receive says when to send them again instead of keeping them or saying
-  // NO_MATCH. Those that are HPC too keep messages anyway. [LF-041, SES-185]
+  // target without a receive says when to send them again instead of keeping them or answering
+  // NO_MATCH. Peers with HPC keep messages anyway. [LF-041, SES-185]
   DeferTo defer_to = DeferTo::who_keeps_nothing;
   uint32_t defer_bytes = 8192;       // [SES-102]
   uint32_t deferrable_sends = 4096;  // unfinished at once; more go as plain ones
-  // Messages of others that each endpoint tells to wait, of one peer half; then NO_MATCH. The
-  // reference provider has 8; ours are some 300 octets each, taken from unexpected_messages.
-  // [SES-035]
+  // Deferred messages at each endpoint, of one peer half; then NO_MATCH. The reference provider has
+  // 8; ours are some 300 octets each, taken from unexpected_messages. [SES-035]
   uint32_t deferred_messages = 1024;
   uint32_t restarts = 64;  // ready-to-restarts under way at once; to one peer half
-  // A send that was told to wait begins anew when nothing is heard for so long, and a target
-  // forgets about one after twice that time: a send that comes again in time keeps its place. The
-  // reference provider drops both after 5 s, and the send with it. [SES-101]
+  // A deferred send starts again when the target is silent for this time, and a target forgets a
+  // deferred message after twice this time: a send that comes again in time keeps its place. The
+  // reference provider drops both after 5 s, and the send fails. [SES-101]
   Duration deferral_time = Duration::seconds(5);
 
-  // ROD, neither a receive nor room: DISABLED_GEN, and nobody's messages to that index are taken
-  // before there is. Off: the PDC alone is told to wait, by NACK NO_RESOURCE. On for the reference
-  // provider, which gives a PDC up after five of those. [SES-132, SES-188]
+  // ROD message without a receive or room: answers DISABLED_GEN, and no message to that index is
+  // accepted until there is room. Off: only the PDC waits, by NACK NO_RESOURCE. Use it with the
+  // reference provider, which gives a PDC up after five of those. [SES-132, SES-188]
   bool disable_index = false;
 
   // Octets of payload kept for messages that no receive matched yet, for the whole FEP. The memory
@@ -71,13 +72,14 @@ struct Config {
   // False, for simulations: payload that waits for a receive takes room, but its octets are not
   // kept; the receive gets arbitrary ones.
   bool keeps_octets = true;
-  uint32_t return_messages = 16384;      // read answers on their way back, one a packet
+  uint32_t return_messages = 16384;  // read answers on their way back, one a packet
   // Packets of one flow's reads at once, or one read of any length: a peer that has no place for
   // another answer asks for the packet again.
   uint32_t read_packets = 2048;
-  // Octets of data that one peer may have asked for and not got yet; its next reads wait. [T-39]
+  // Octets of data that one peer may have requested and not yet received; its next reads wait.
+  // [T-39]
   uint32_t read_quota_bytes = uint32_t{64} << 20;
-  uint32_t fetch_buffers = 64;      // those of atomics that do not fit an ACK, 1 KiB each
+  uint32_t fetch_buffers = 64;      // buffers for atomics that do not fit an ACK, 1 KiB each
   uint32_t memory_regions = 65536;  // registered at once
   uint32_t long_injects = 128;      // unfinished injected messages above 256 octets, 8 KiB each
   // Operations with more than 4 iov elements at once, and as many receives: 1 KiB each. Two pools,
@@ -100,9 +102,9 @@ struct Config {
   Duration retry_time_min = Duration::milliseconds(50);
   Duration retry_time_max = Duration::milliseconds(100);
   Duration retry_time_cap = Duration::milliseconds(200);
-  // What lacks a read's data, or asks whether somebody is there, waits so long. Five times as long
-  // after the first one, a refusal that no application can end, BAD_GENERATION for one, becomes the
-  // error. [SES-191, decision 4]
+  // Pause of an operation whose read data is missing, or that probes its peer. After five times as
+  // long, a refusal that no application can end, for example BAD_GENERATION, becomes the error.
+  // [SES-191, decision 4]
   Duration retry_patience = Duration::seconds(60);
   // Tries at most, 0: no limit. The specification's profile says 5.
   uint32_t retry_limit = 0;

@@ -1,4 +1,4 @@
-// What the semantic sublayer counts. Every way to refuse a packet has a counter of its own.
+// Counters of the semantic sublayer. Every way to refuse a packet has its own counter.
 #pragma once
 
 #include "base/counters.h"
@@ -43,7 +43,8 @@ enum class Counter : uint8_t {
   rx_no_room,              // NACK: ROD, no receive and no room to keep it [SES-188]
   rx_peer_slots_used,      // NACK: its peer holds its share of the tracking slots
   read_quota,              // NACK: its peer has as many answers under way as it may [T-39]
-  rx_peer_room_used,       // NO_MATCH or NACK: its peer has its share of the room, or there is none
+  rx_peer_room_used,       // NO_MATCH or NACK: its peer has used its share of the room, or the room
+                           // is full
   rx_partial_expired,      // [SES-108]
   rx_partial_closed,       // the PDC ended before the message did
   // Target: what went well.
@@ -60,8 +61,8 @@ enum class Counter : uint8_t {
   tx_completed,
   tx_failed,
   tx_retained,        // copied, so that the user was told at once that they are done
-  tx_retain_no_room,  // could have been, but there was no room
-  tx_retained_lost,   // of those that were, failed later
+  tx_retain_no_room,  // could have been deferrable, but there was no room
+  tx_retained_lost,   // rendezvous sends that failed later
   tx_retried,
   tx_rendezvous,  // [SES-088]
   tx_deferrable,  // [SES-093]

@@ -1,4 +1,5 @@
-// One open endpoint of this FEP: its name, its unfinished operations, and where its receives are.
+// One open endpoint of this FEP: its name, its unfinished operations, and the queues of its
+// receives.
 #pragma once
 
 #include "ses/outgoing/retained.h"
@@ -23,7 +24,8 @@ struct EndpointOptions {
   TrafficClass tc;                  // DSCP of its requests [LF-092]
   uint32_t tx_size = 1024;          // operations unfinished at most; then Errc::again
   uint32_t rx_size = 1024;          // receives posted at most; then Errc::again
-  ReceiveQueueId shared;            // whose receives it uses; none: rx_size of its own
+  ReceiveQueueId shared;            // the endpoint whose receives it uses; none: it has rx_size own
+                                    // ones
   bool reject_truncated = false;    // TOO_LONG instead of a prefix [SES-138]
   // An absolute one hears these jobs only; none: every job. The list stays valid until
   // close_endpoint(). [SES-004, LF-020, LF-021]
@@ -38,8 +40,8 @@ struct EndpointOptions {
 struct Generation {
   uint8_t value = 0;  // wraps
   bool is_enabled = true;
-  // What enabled_total and released_total were when it was disabled: resources that came back
-  // since then enable it again. [SES-133, LF-039]
+  // Values of enabled_total and released_total when it was disabled: resources released since then
+  // enable it again. [SES-133, LF-039]
   uint64_t memory_mark = 0;
   uint64_t room_mark = 0;
 };
@@ -57,16 +59,16 @@ struct Endpoint : ListNode<SharerTag>, ListNode<struct StalledTag>, ListNode<str
   Generation untagged_generation;  // also RMA [SES-131]
   Generation tagged_generation;
   ReceiveQueue* queue = nullptr;  // while open
-  // The others of its process, in a ring.
+  // The ring of endpoints of its process.
   Endpoint* next_of_process = this;
   Endpoint* previous_of_process = this;
   IntrusiveList<TxMessage, struct OwnedTag> operations;  // all unreported, in posting order
 
-  RetainedPayloads retained;  // stays with the slot: what it holds ends with each use
+  RetainedPayloads retained;  // stays with the slot; each use clears its contents
 
   Matcher& matcher(bool is_tagged) { return queue->matcher(is_tagged); }
   // A kept message could not go to its receive because the completion queue was full. Later ones
-  // wait behind it, to keep their order. Of its own receives only multi-receives can cause that.
+  // wait behind it, to keep their order. Among its own receives only multi-receives can cause that.
   bool is_stalled() const { return ListNode<StalledTag>::is_linked(); }
   // Whether no receive is given to its messages for now.
   bool is_held(bool is_tagged) const { return is_stalled() && (!is_tagged || queue->is_shared); }

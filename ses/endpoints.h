@@ -14,8 +14,8 @@
 
 namespace uet::ses {
 
-// What a request says of the endpoint it is for. The index is 0 where any of the process will do,
-// the JobID where the address is absolute. [SES-003]
+// The endpoint that a request addresses. The index is 0 if any endpoint of the process will do, the
+// JobID is set if the address is absolute. [SES-003]
 struct EndpointKey {
   EndpointKey(bool is_absolute, JobId job_id, PidOnFep pid_on_fep, ResourceIndex index)
       : absolute(is_absolute), job(is_absolute ? JobId(0) : job_id), pid(pid_on_fep), ri(index) {}
@@ -43,7 +43,7 @@ class Endpoints {
   Result<EndpointId> open_endpoint(const EndpointName& name, const EndpointOptions& options,
                                    CompletionSink tx, CompletionSink rx);
   Result<ReceiveQueueId> open_shared(uint32_t rx_size);
-  // Nothing of it is unfinished.
+  // The endpoint has no unfinished operation.
   void close(Endpoint& ep);
   // No endpoint uses it, and nothing is posted.
   void close(ReceiveQueue& queue);
@@ -88,8 +88,7 @@ class Endpoints {
  private:
   // Index in the low bits, generation above: a handle of a closed endpoint names nothing.
   static constexpr uint32_t kIndexBits = 12;
-  // The same of queues: each endpoint may have one of its own, and there may be as many shared
-  // ones.
+  // The same for queues: one for each endpoint, and as many shared ones.
   static constexpr uint32_t kQueueIndexBits = kIndexBits + 1;
 
   Result<Endpoint*> endpoint_slot();
@@ -103,7 +102,7 @@ class Endpoints {
   std::span<ReceiveQueue*> queues_;  // the same
   uint32_t endpoint_count_ = 0;      // that were ever opened
   uint32_t queue_count_ = 0;
-  // Closed ones, the last first: what they hold is used again, whatever number was open once.
+  // Closed endpoints, the last first: their memory is used again under any number.
   IntrusiveList<Endpoint, FreeTag> free_endpoints_;
   IntrusiveList<ReceiveQueue, FreeQueueTag> free_queues_;
   HashMap<EndpointKey, Endpoint*> by_name_;

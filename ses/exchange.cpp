@@ -83,7 +83,7 @@ pds::Verdict Exchange::on_request(const pds::RxRequest& request, Instant now) {
 void Exchange::on_response(const pds::PacketRef& ref, const pds::RxResponse& response,
                            Instant now) {
   res_.now = now;
-  // Whatever is said of an answer to a READ. [PDS-108]
+  // The answer to a READ ends in any case. [PDS-108]
   if (ReadAnswers::is_one(ref.message)) return outgoing_.on_answer_end(answers_.end(ref.message));
   outgoing_.on_response(ref, response);
   pass_ends();

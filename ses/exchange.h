@@ -1,7 +1,6 @@
-// Both halves of SES as the layers below see them: implements pds::Client and hands each question
-// and each report to the half that it is about. It owns the halves and what they
-// share, and tells the target half how
-// the operations that it posted itself have ended.
+// Both halves of SES as the layers below see them: implements pds::Client and passes each call to
+// the half that it concerns. It owns the halves and their shared parts, and tells the target half
+// how its own operations have ended.
 #pragma once
 
 #include "ses/endpoints.h"
@@ -32,7 +31,7 @@ class Exchange final : public pds::Client {
         incoming_(res_, endpoints, memory, answers_, outgoing_) {}
   Result<void> create(uint64_t seed);
 
-  // What all parts of SES use, the present time among it.
+  // Resources of all parts of SES, including the present time.
   Resources& resources() { return res_; }
   const Resources& resources() const { return res_; }
 
@@ -48,7 +47,7 @@ class Exchange final : public pds::Client {
   // in status fault, its PDC survives; with EMSGSIZE it ends as undeliverable, too_long. `cookie`
   // is the message's MessageHandle.
   void on_send_failed(uint32_t cookie, int error, Instant now);
-  // The route to the peer carries less than before, and so do packets to it. [LF-141]
+  // The route to the peer carries shorter packets than before: limits packets to it. [LF-141]
   void on_path_lowered(PeerId peer, Instant now);
 
   // The keys of a secure domain are gone, and so are its PDCs: all of its operations end as

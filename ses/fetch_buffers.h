@@ -26,8 +26,8 @@ class FetchBuffers {
   explicit FetchBuffers(pds::PeerTable& peers) : peers_(peers) {}
   Result<void> create(Arena& arena, uint32_t count) { return buffers_.create(arena, count); }
 
-  // For an answer to that peer, which something keeps a reference on. Null: there is none, or
-  // others need it.
+  // A buffer for an answer to that peer; the caller holds a reference to the peer. Null: no buffer
+  // is free, or the rest is reserved for other peers.
   FetchBuffer* take(PeerId id) {
     pds::Peer& peer = peers_[id];
     pds::Host& host = peers_.host_of(peer);
@@ -41,7 +41,7 @@ class FetchBuffers {
     ++host.fetches;
     return buffer;
   }
-  // What was taken for that peer.
+  // Returns a buffer that was taken for that peer.
   void give_back(PeerId id, FetchBuffer& buffer) {
     pds::Peer& peer = peers_[id];
     --peer.fetches;

@@ -51,7 +51,7 @@ class Iov {
 
   // Takes the slices. Errors of total_bytes(), or Errc::again: no LongIov. Nothing is held then.
   Result<void> assign(std::span<const IoSlice> slices, LongIovs& pool);
-  // One slice, for which there is always room.
+  // One slice; it always fits.
   void assign(const IoSlice& slice) {
     UET_ASSERT(count_ == 0 && long_ == nullptr);
     inline_[0] = slice;

@@ -1,5 +1,5 @@
-// What the three profiles ask for and allow, as one table: consulted before a choice is made toward
-// a peer, and before an operation of a peer is served. [ses.md 8]
+// The requirements and permissions of the three profiles, as one table: read before a choice is
+// made toward a peer, and before an operation of a peer is served. [ses.md 8]
 #pragma once
 
 #include "wire/code_points.h"
@@ -18,7 +18,7 @@ inline constexpr uint8_t kEveryProfile = kAiBase | kAiFull | kHpc;
 // In the same field: the small header is accepted. [SES-041]
 inline constexpr uint8_t kTakesSmallHeader = 0x80;
 
-// The rows of the table of profiles that decide something here; all others are mandatory in each
+// The rows of the table of profiles that affect decisions here; all others are mandatory in each
 // profile, or belong to PDS and below.
 enum class Feature : uint8_t {
   rudi,
@@ -27,7 +27,7 @@ enum class Feature : uint8_t {
   tag_wildcards,     // ignore bits
   kept_messages,     // messages wait at the target for their receive
   deferral,          // restart tokens; elsewhere a deferrable send is a plain one [SES-103]
-  rendezvous,        // the target reads what the send left behind
+  rendezvous,        // the target reads the rest of the send
   fetching_atomics,  // compare forms included
   send_atomics,      // atomics on a matched receive
   mandatory,         // everything else
@@ -39,10 +39,11 @@ enum class Support : uint8_t {
   mandatory,  // every endpoint with the profile has it
 };
 
-// What `profiles` together ask for: the most that one of them does. AI Base is part of each.
+// The features that `profiles` together require: the most that one of them does. AI Base is part of
+// each.
 Support support(uint8_t profiles, Feature feature);
 
-// What two FEPs have in common; an address without capabilities is AI Base. [SES-187]
+// The common features of two FEPs; an address without capabilities is AI Base. [SES-187]
 constexpr uint8_t common_profiles(uint8_t ours, uint8_t theirs) {
   return static_cast<uint8_t>((ours & theirs & kEveryProfile) | kAiBase);
 }

@@ -1,5 +1,5 @@
-// What every part of SES uses: configuration, the time of the call in progress, the services below,
-// and pools that all parts share. No rules here.
+// Resources of every part of SES: configuration, the time of the call in progress, the services
+// below, and shared pools. No rules here.
 #pragma once
 
 #include "ses/config.h"

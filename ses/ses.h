@@ -1,5 +1,5 @@
-// The semantic sublayer's face to its users: endpoints, posts, memory regions. It routes what they
-// post to the halves in Exchange, which answers PDS.
+// The interface of the semantic sublayer for its users: endpoints, posts, memory regions. It passes
+// posts to the halves in Exchange, which answers PDS.
 #pragma once
 
 #include "ses/config.h"
@@ -39,10 +39,10 @@ class Ses {
   // operations and receives is taken when more are unfinished than ever before.
   Result<EndpointId> open_endpoint(const EndpointName& name, const EndpointOptions& options,
                                    CompletionSink tx, CompletionSink rx);
-  // Opens receives for several endpoints that name them in their options: what is posted to them
+  // Opens receives for several endpoints that name them in their options: a receive posted to them
   // takes a message of any of these, in one order of posting and one of arrival. A set-up act. Each
-  // message books room for its completion when it gets its receive; without, it waits as kept or is
-  // refused with a retryable NACK. Errors as of open_endpoint. [LF-133]
+  // message books room for its completion when it gets its receive; without room it waits as kept
+  // or is refused with a retryable NACK. Errors as of open_endpoint. [LF-133]
   Result<ReceiveQueueId> open_shared(uint32_t rx_size);
   // The same with receives that `owner` has, which is asked for one when a message arrives in its
   // turn; nothing is posted here. `owner` outlives the queue. [LF-159]
@@ -54,12 +54,13 @@ class Ses {
     exchange_.incoming().owned().begin_turn();
   }
   void end_turn() { exchange_.incoming().owned().end_turn(); }
-  // When no endpoint uses them any more. What is posted ends without a report.
+  // Call when no endpoint uses them any more. Posted receives end without a report.
   void close_shared(ReceiveQueueId id, Instant now);
 
   // Ends every operation of the endpoint with status aborted; sent packets are still answered for
-  // the peer's sake, but into the void (buffers are never touched again). A shared receive that a
-  // message of this endpoint has is reported as aborted, too; the others stay posted. [PDS-182]
+  // the peer's sake, but their data is dropped (buffers are never touched again). A shared receive
+  // with a message of this endpoint is reported as aborted, too; the other receives stay posted.
+  // [PDS-182]
   void close_endpoint(EndpointId id, Instant now);
 
   // Posts. Errc::again: no slot, nothing was changed, as with Errc::no_memory. Errc::too_long;
@@ -85,9 +86,9 @@ class Ses {
       return endpoints_.get(id)->open;
     }
   }
-  // Cancels the oldest post of that context that has not gone too far: a receive that no message
-  // took, an operation of which packets are still to be sent. It is reported as cancelled before
-  // this returns (a multi-receive in use: after its last message). False: none. [LF-057, LF-058]
+  // Cancels the oldest post of that context that can still be cancelled: a receive without a
+  // message, an operation with unsent packets. It is reported as cancelled before this returns (a
+  // multi-receive in use: after its last message). False: there is none. [LF-057, LF-058]
   bool cancel(EndpointId id, void* op_context, Instant now);
   // A shared receive, reported by the endpoint that has used them longest, if any; a multi-receive
   // in use ends as if it were full. Errc::not_found: none; Errc::again: no room for the completion.
@@ -99,7 +100,7 @@ class Ses {
   const Counters& counters() const { return exchange_.resources().counters; }
   const Config& config() const { return exchange_.resources().config; }
 
-  // What the layers below ask and report.
+  // Calls of the layers below.
   Exchange& exchange() { return exchange_; }
 
   // The application does not know the peer any more: what serves it is given back as it gets idle.

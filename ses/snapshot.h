@@ -1,5 +1,5 @@
-// What an endpoint is waiting for, as a person wants to see it who asks why nothing moves. Copied,
-// so that it can be looked at while the FEP goes on. For tools only.
+// The state of a waiting endpoint, for a person who asks why nothing moves. A copy, so the FEP runs
+// while tools read it. For tools only.
 #pragma once
 
 #include "ses/types.h"
@@ -36,7 +36,7 @@ struct OperationSnapshot {
 // A posted receive.
 struct ReceiveSnapshot {
   ResourceIndex endpoint;  // 0: of several
-  FabricAddress from;  // directed ones
+  FabricAddress from;      // directed ones
   bool directed = false;
   bool tagged = false;
   bool multi = false;
@@ -58,7 +58,7 @@ struct KeptSnapshot {
   uint32_t bytes = 0;
 };
 
-// A message of which packets are still to come.
+// A message with packets still to come.
 struct ArrivingSnapshot {
   FabricAddress peer;
   uint16_t message_id = 0;
@@ -67,7 +67,8 @@ struct ArrivingSnapshot {
   Duration silent;  // since its last packet
 };
 
-// The caller's room, and how much of it was filled. The totals count what found no room, too.
+// The caller's room, and how much of it was filled. The totals include items for which there was no
+// room.
 struct Snapshot {
   std::span<OperationSnapshot> operations;
   std::span<ReceiveSnapshot> receives;

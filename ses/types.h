@@ -1,5 +1,5 @@
-// The words in which a local user (the provider, the simulator, a test) speaks to SES: where a
-// message goes, what is posted, and what comes back. No libfabric here.
+// Types between a local user (the provider, the simulator, a test) and SES: destinations, posts and
+// completions. No libfabric here.
 #pragma once
 
 #include "ses/atomics.h"
@@ -39,7 +39,7 @@ struct Destination {
   ResourceIndex ri;
   uint32_t initiator_id = 0;
   bool absolute = false;
-  JobId job{};               // that requests to it are of; 0: the endpoint's own [LF-019]
+  JobId job{};               // job of the requests to it; 0: the endpoint's own [LF-019]
   uint8_t capabilities = 0;  // of its address: Profile, kTakesSmallHeader; 0: not stated [LF-005]
 };
 
@@ -49,18 +49,18 @@ enum OpFlags : uint32_t {
   kOpDeliveryComplete = 1u << 1,  // DC [SES-048]
   kOpRemoteData = 1u << 2,        // `data` travels as header data [SES-050]
   kOpFence = 1u << 3,             // starts after all earlier operations to that peer are complete
-  kOpQuiet = 1u << 4,             // nobody waits for the completion: it may come late [PDS-064]
+  kOpQuiet = 1u << 4,             // no caller waits for the completion: it may come late [PDS-064]
   kOpRudi = 1u << 5,              // RMA: by RUDI where target and region allow it [SES-027]
   kOpRetain = 1u << 6,            // the payload may be copied, see Taken [LF-136]
 };
 
-// What became of an operation that was posted.
+// The result of a posted operation.
 enum class Taken : uint8_t {
   posted,    // its memory is read until the completion
   retained,  // with kOpRetain: it was copied, so the user's memory is free
 };
 
-// What the posting layer wants back with the completion; SES never interprets it.
+// Data of the posting layer, returned with the completion; SES never interprets it.
 struct OpContext {
   void* op = nullptr;  // the application's context
   uint64_t user = 0;   // the provider's own bits (flags, which CQ, which counters)
@@ -111,8 +111,8 @@ struct ReceiveRequest {
   bool directed = false;
   PeerId from;
   uint32_t from_initiator = 0;
-  // Only messages of this job. What matches of another is refused [SES-117], or, by_job, is for
-  // other receives, as if its tag were another [SES-119, LF-021].
+  // Only messages of this job. A match of another job is refused [SES-117], or, by_job, left to
+  // other receives, like another tag [SES-119, LF-021].
   uint32_t job = kAnyJob;
   bool by_job = false;
   // Multi-receive: used in place until fewer than `multi_min` octets remain. [LF-096]
@@ -140,8 +140,8 @@ enum class OpKind : uint8_t {
 struct Completion {
   OpKind kind{};
   OpContext context;             // of the post; remote ones: op null, user of the region
-  uint64_t bytes = 0;            // transferred; for receives what was placed
-  uint64_t truncated_bytes = 0;  // olen: what did not fit [SES-137]
+  uint64_t bytes = 0;            // transferred; for receives: placed
+  uint64_t truncated_bytes = 0;  // olen: octets that did not fit [SES-137]
   void* buffer = nullptr;        // multi-receive: where this message lies
   uint64_t tag = 0;
   uint64_t data = 0;

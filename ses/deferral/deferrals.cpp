@@ -26,8 +26,8 @@ Result<void> Deferrals::create(Rng& rng) {
   return by_token_.create(*res_.arena, res_.config.deferrable_sends, rng.u64());
 }
 
-// What finds no room for that goes as a plain send. One of no octets cannot be told from one that
-// waits by what it is answered. [SES-093, SES-100, SES-147]
+// A message without room for a record goes as a plain send. A message of no octets does too: its
+// answers do not show whether it waits. [SES-093, SES-100, SES-147]
 void Deferrals::make_deferrable(const Endpoint& ep, TxMessage& m, const Destination& to) {
   if (ep.options.mode != pds::Mode::rud || m.segment_length == 0) return;
   if (!may_be_deferred(res_.config, to.capabilities)) return;

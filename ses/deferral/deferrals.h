@@ -1,5 +1,5 @@
-// Owns what the initiator remembers of deferrable sends: a target without a receive tells them to
-// wait and has them sent again later, whole. [ses.md 4.5]
+// Owns the records of deferrable sends at the initiator: a target without a receive defers them and
+// later requests them again as a whole. [ses.md 4.5]
 //
 // state \ event  | told to wait, all answered | ready to restart | nothing heard | cancel, close
 // held, queued   | -                          | goes with it     | -             | gone
@@ -29,7 +29,7 @@ class Deferrals {
   void forget_token(TxMessage& m);
   void free(TxMessage& m);
 
-  // What a ready-to-restart did.
+  // The effect of a ready-to-restart.
   struct Restarted {
     bool is_known = false;       // false: it names no deferred send to that peer
     TxMessage* again = nullptr;  // it waited for this and begins again now

@@ -43,15 +43,15 @@ inline uint64_t hash_of(const DeferrerKey& key, uint64_t seed) {
   return hash64(key.endpoint.value(), key.peer.value(), seed);
 }
 
-// A message that was told to wait: its envelope is kept like that of an unexpected message, its
-// payload is not. In order of what was last heard of it in the list of all.
+// A deferred message: its envelope is kept like that of an unexpected message, its payload is not.
+// The list of all is in the order of the last sign of life.
 struct DeferredMessage : ListNode<struct DeferredTag>, ListNode<struct AskTag> {
   DeferredKey key;
   UnexpectedMessage* message = nullptr;
   uint32_t target_token = 0;         // of the ready-to-restart; 0: none yet
   bool is_discarded = false;         // it is wanted only to be thrown away [LF-059]
   PostedReceive* receive = nullptr;  // is set aside for it
-  uint64_t room = 0;                 // octets of it that fit there
+  uint64_t room = 0;                 // octets of the message that fit there
   Instant last_heard;
 
   // A ready-to-restart is due or under way; not in the queues of its Matcher any more.

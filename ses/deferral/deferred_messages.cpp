@@ -34,7 +34,7 @@ bool DeferredMessages::is_same(const DeferredMessage& d, const Request& q) {
          u.request_length == q.request_length && u.envelope.tag == (u.tagged ? q.match_bits : 0);
 }
 
-// Of the records of an endpoint a peer gets no more than it leaves to the others. [SES-035, T-25]
+// A peer gets at most as many records of an endpoint as it leaves to others. [SES-035, T-25]
 bool DeferredMessages::may_remember(const Endpoint& ep, PeerId peer) const {
   const uint32_t limit = res_.config.deferred_messages;
   if (ep.deferred >= limit || deferred_.full()) return false;
@@ -111,9 +111,9 @@ void DeferredMessages::call(DeferredMessage& d) {
   send_calls();
 }
 
-// Of the places for ready-to-restarts one peer gets no more than it leaves free: it may let them
-// wait for their answers. What finds no place goes when an answer frees one; what finds no slot or
-// flow is tried again later, and keeps nobody else from being called. [T-25]
+// A peer gets at most as many places for ready-to-restarts as it leaves free: it may never answer
+// them. A ready-to-restart without a place goes when an answer frees one; one without a slot or
+// flow is tried again later, and delays no other. [T-25]
 void DeferredMessages::send_calls() {
   bool is_refused = false;
   PeerId refused;
@@ -154,17 +154,17 @@ DeferredMessage* DeferredMessages::on_end(const InternalEnd& done) {
   --calls_;
   --peer.calls;
   --res_.peers->host_of(peer).calls;
-  if (done.status == Completion::Status::aborted) {  // its endpoint closes, and others wait
+  if (done.status == Completion::Status::aborted) {  // its endpoint closes, and other messages wait
     again_.note(!uncalled_.empty(), res_.config.retry_time_cap, res_.now);
     return nullptr;
   }
   DeferredMessage* const d = deferred_.get(Handle<DeferredMessage>::from_word(done.restart));
-  if (d == nullptr || !done.ok()) return d;  // it was cancelled there, or nobody is there
+  if (d == nullptr || !done.ok()) return d;  // the initiator cancelled it, or is gone
   note_heard(*d);                            // it will come
   return nullptr;
 }
 
-// The receive is for others again, unless it was claimed for this message alone.
+// The receive is free for other messages again, unless it was claimed for this message alone.
 DeferredMessages::Lost DeferredMessages::give_up(DeferredMessage& d, Completion::Status status) {
   const UnexpectedMessage& u = *d.message;
   Lost lost;
@@ -195,7 +195,7 @@ void DeferredMessages::forget(DeferredMessage& d) {
   kept_.room().drop(u);
 }
 
-// Nothing was heard of it for long: its initiator begins anew if it lives.
+// The message was silent for long: a live initiator starts it again.
 DeferredMessage* DeferredMessages::next_expired() {
   DeferredMessage* const d = messages_.front();
   if (d == nullptr || d->last_heard + res_.config.deferral_time * 2 > res_.now) return nullptr;

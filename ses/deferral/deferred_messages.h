@@ -1,7 +1,7 @@
-// Owns the messages that were told to wait at their target: each is remembered by its envelope
-// among the kept messages. A receive that it fits is set aside for it, and its initiator is told to
-// send it again. A multi-receive is set aside for none: the first message that comes gets the next
-// place, and the others are told to wait again. [ses.md 4.5]
+// Owns the deferred messages of a target: the envelope of each is among the kept messages. A
+// matching receive is set aside for the message, and its initiator is told to send it again. A
+// multi-receive is not set aside: the first message that comes gets the next place, and the others
+// are deferred again. [ses.md 4.5]
 //
 // message \ event | receive posted | comes again       | refused there, silent | cancel of receive
 // unknown         | -              | deferred          | -                     | -
@@ -34,15 +34,15 @@ class DeferredMessages {
 
   // Whether a deferrable send may be told to wait; else it is a plain one.
   bool may_defer(const Request& q) const;
-  // What is remembered under the token of that message, or null.
+  // The deferred message with that token, or null.
   DeferredMessage* find(const Endpoint& ep, const Request& q);
   // Whether it is of this very message.
   static bool is_same(const DeferredMessage& d, const Request& q);
   // Remembers a new one. Null: no room.
   DeferredMessage* remember(Endpoint& ep, const Request& q, const Envelope& envelope);
-  // Something was heard of it.
+  // A packet about the message arrived.
   void note_heard(DeferredMessage& d);
-  // What a packet of it says beyond its envelope.
+  // The fields of its packet besides the envelope.
   static void note_data(DeferredMessage& d, const Request& q);
   void forget(DeferredMessage& d);
 
@@ -64,9 +64,9 @@ class DeferredMessages {
   Lost give_up(DeferredMessage& d, Completion::Status status);
   // A ready-to-restart was answered. Returns the message if it will not come, or null.
   DeferredMessage* on_end(const InternalEnd& done);
-  // The next one of which nothing was heard for long, or null. [SES-101]
+  // The next message that was silent for long, or null. [SES-101]
   DeferredMessage* next_expired();
-  // Calls fn(DeferredMessage&) for those of the endpoint; fn may forget it.
+  // Calls fn(DeferredMessage&) for the messages of the endpoint; fn may forget the message.
   template <class Fn>
   void for_each_of(const Endpoint& ep, Fn&& fn) {
     deferred_.for_each([&](DeferredMessage& d) {

@@ -1,6 +1,6 @@
-// Which packets of one message have arrived: each octet is counted once, whatever PSN carries it.
-// In order this is a counter; the bitmap is used only while something before it is missing.
-// [SES-016, SES-023]
+// Packets of one message that have arrived: each octet is counted once, whatever PSN carries it. In
+// order this is a counter; the bitmap is used only while an earlier packet is missing. [SES-016,
+// SES-023]
 #pragma once
 
 #include <array>
@@ -15,7 +15,7 @@ class Arrivals {
   // most 16 * 128. [PDS-035]
   static constexpr uint32_t kSpanPackets = 2048;
 
-  Arrivals() {}  // the bitmap stays as it is until it is used
+  Arrivals() {}  // the bitmap is not initialised until its first use
 
   // Whether a packet is too far ahead of the first missing one to be tracked.
   bool is_too_far(uint32_t offset, uint32_t length, bool is_last) const {
@@ -28,7 +28,7 @@ class Arrivals {
     const uint32_t index = offset / length;
     return index < prefix_ || (ahead_ != 0 && index != prefix_ && is_set(index));
   }
-  // The last packet, if it came first, agrees with this one about where packets begin.
+  // The last packet came first: whether both agree about the packet boundaries.
   bool fits_last(uint32_t message_bytes, uint32_t length) const {
     return last_length_ == 0 ||
            (last_length_ <= length && (message_bytes - last_length_) % length == 0);
@@ -51,7 +51,7 @@ class Arrivals {
     }
   }
 
-  // Calls fn(offset, length) for what has arrived of a message of so many octets.
+  // Calls fn(offset, length) for the received parts of a message of so many octets.
   template <class Fn>
   void for_each(uint32_t message_bytes, Fn&& fn) const {
     if (prefix_ != 0) fn(0u, prefix_ * length_);
@@ -77,7 +77,7 @@ class Arrivals {
     ++ahead_;
   }
 
-  uint32_t prefix_ = 0;       // packets from the first on, all of which have arrived
+  uint32_t prefix_ = 0;       // leading packets, all of which have arrived
   uint32_t ahead_ = 0;        // of those behind a missing one, the last packet apart
   uint32_t length_ = 0;       // of every packet but the last; 0: not known
   uint32_t last_length_ = 0;  // of the last packet; 0: it has not arrived

@@ -34,8 +34,8 @@ RxMessage* ArrivingMessages::find(const Request& q) {
   return &m;
 }
 
-// A message before which nothing is missing can be completed whatever becomes of later ones: one
-// such message of each host may have any place, and the others leave one of the share for it.
+// A message with no missing message before it can be completed regardless of later ones: one such
+// message of each host may take any place, and other messages leave one place of the share for it.
 // Without that a RUD message could hold the last place while its rest waits, beyond the window,
 // behind older packets that are refused because no place is free. [SES-118]
 bool ArrivingMessages::may_track(const pds::Peer& peer, const Request& q) const {
@@ -94,7 +94,7 @@ RxMessage* ArrivingMessages::make(const RxKey& key) {
   return m;
 }
 
-// What its packets have in common.
+// Fields that all its packets share.
 void ArrivingMessages::enter(RxMessage& m, const Request& q) {
   m.opcode = q.common.opcode;
   m.is_tagged = is_tagged(q.common.opcode);
@@ -118,8 +118,8 @@ void ArrivingMessages::release_share(const RxMessage& m) {
   host.rx_in_order -= m.in_order;
 }
 
-// What comes late must not pass for the beginning of another message: its receive would fail, and
-// its sender hear that all went well. So it stays known until its PDC closes, or the room is
+// A late packet must not count as the beginning of another message: the receive would fail, and the
+// sender would see a success. So the message stays known until its PDC closes, or the room is
 // needed. [SES-107, SES-108]
 void ArrivingMessages::give_up(RxMessage& m) {
   release_share(m);
@@ -175,7 +175,7 @@ void ArrivingMessages::note_owed(pds::PdcHandle pdc) {
   }
 }
 
-// One of them was answered. Partial messages of the PDC get their whole time again.
+// One of them was answered. The time-out of the PDC's partial messages restarts.
 void ArrivingMessages::note_answered(pds::PdcHandle pdc) {
   uint32_t* const count = owed_by_pdc_.find(pdc.value());
   if (count != nullptr && --*count == 0) owed_by_pdc_.erase(pdc.value());

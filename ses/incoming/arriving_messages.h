@@ -1,5 +1,6 @@
-// Owns the multi-packet messages that are being received: which ones may begin, what has arrived of
-// each, and how long they are remembered. No peer gets more of the places than its share.
+// Owns the multi-packet messages that are being received: which ones may begin, which packets of
+// each have arrived, and how long each is remembered. No peer gets more of the places than its
+// share.
 //
 // message \ packet | more data  | last octet    | wrong packet, MSG_ERROR | idle     | PDC gone
 // unknown          | tracked    | (single) done | errored                 | -        | -
@@ -7,7 +8,7 @@
 // errored          | same error | gone          | same error, or gone     | given up | gone
 // given up         | same error | gone          | same error, or gone     | -        | gone
 //
-// One that was tracked and is given up, or goes with its PDC, fails its receive.
+// A tracked message that is given up, or whose PDC ends, fails its receive.
 #pragma once
 
 #include "ses/incoming/request.h"
@@ -35,22 +36,22 @@ class ArrivingMessages {
     RxMessage** const found = by_key_.find({q.token.pdc, q.id});
     return found == nullptr ? nullptr : *found;
   }
-  // Begins a message. Null: its peer has its share of the places, or there is none.
+  // Begins a message. Null: its peer has used its share of the places, or no place is free.
   RxMessage* track(const Request& q);
   void forget(RxMessage& m);
-  // The rest is not waited for any more; what comes late is told the error.
+  // The rest is no longer awaited; late packets are answered with the error.
   void give_up(RxMessage& m);
-  // Every later packet of it is told that code.
+  // Every later packet of the message is answered with that code.
   void set_error(RxMessage& m, wire::ReturnCode code);
 
-  // So many octets of it have arrived. With 0 it only gets its whole time again.
+  // So many octets of the message have arrived. 0 only restarts its time-out.
   void count(RxMessage& m, uint32_t bytes);
-  // The same, and forgets a message of which nothing more comes.
+  // The same, and forgets a message that is complete.
   void count_last(RxMessage& m, uint32_t bytes) {
     count(m, bytes);
     if (m.arrived >= m.end) forget(m);
   }
-  // Takes from an accepted packet what the message must know.
+  // Copies from an accepted packet the fields that the message needs.
   void note(RxMessage& m, const Request& q);
   // A packet of no octets says that nothing comes from `offset` on.
   void end_at(RxMessage& m, uint32_t offset) {
@@ -69,8 +70,8 @@ class ArrivingMessages {
     const PdcMessages* const of_pdc = by_pdc_.find(pdc.value());
     return of_pdc != nullptr && of_pdc->open != 0;
   }
-  // The PDC is gone: nothing is owed to it, and its messages are forgotten. Calls fn for each that
-  // was not given up before, the one that began first first. Cost: its own messages.
+  // The PDC is gone: forgets its messages. Calls fn for each that was not given up before, in the
+  // order in which they began. Cost: its own messages.
   template <class Fn>
   void close_pdc(pds::PdcHandle pdc, Fn&& fn) {
     if (owed_by_pdc_.find(pdc.value()) != nullptr) owed_by_pdc_.erase(pdc.value());
@@ -80,14 +81,14 @@ class ArrivingMessages {
       forget(m);
     }
   }
-  // Calls fn for each that is not given up, the one that is idle for longest first. fn may free it.
+  // Calls fn for each message that is not given up, the longest idle first. fn may free it.
   template <class Fn>
   void for_each(Fn&& fn) {
     for (RxMessage& m : partial_) fn(m);
   }
   // The next one that was idle for too long, or null. [SES-108]
   RxMessage* next_expired();
-  // When there may be one.
+  // The earliest time at which one may expire.
   Instant next_deadline() const;
   bool idle() const { return partial_.empty(); }
 
@@ -99,8 +100,8 @@ class ArrivingMessages {
     RxMessage* last = nullptr;
     uint32_t known = 0;
     uint32_t open = 0;
-    // When a packet of it was last told to wait for our application: what is behind that one may
-    // not come before.
+    // When one of its packets was last told to wait for our application: packets behind that one
+    // cannot come before.
     Instant held_up = Instant::zero();
   };
 

@@ -13,7 +13,7 @@ namespace uet::ses {
 using wire::ReturnCode;
 using wire::SesOpcode;
 
-// One atomic request, judged.
+// One checked atomic request.
 struct AtomicRequests::Plan {
   AtomicCode code;
   AtomicForm form{};
@@ -30,13 +30,13 @@ struct AtomicRequests::Plan {
     return reinterpret_cast<uintptr_t>(at) % element_alignment(code.type) == 0 &&
            length % element == 0;
   }
-  // The old values do not fit an ACK of so many octets: they are a message on their way back, which
-  // cannot be undone. So it is the last thing to be asked for, and an operation that needs a
-  // completion slot as well, which cannot be given back either, is refused.
+  // The old values do not fit an ACK of so many octets: they go back as a message, which cannot be
+  // undone. So the message is requested last, and an operation that needs a completion slot as
+  // well, which cannot be given back either, is refused.
   bool needs_message(uint32_t ack_bytes) const {
     return form != AtomicForm::plain && bytes > ack_bytes;
   }
-  // What it does to the memory. [SES-083]
+  // Applies the operation to the memory. [SES-083]
   uint32_t access() const {
     if (form == AtomicForm::plain) return kRemoteWrite;
     return code.op == wire::AtomicOpcode::read ? kRemoteRead : kRemoteRead | kRemoteWrite;
@@ -67,7 +67,7 @@ void AtomicRequests::Plan::apply(std::byte* at, uint64_t length) {
   }
 }
 
-// What needs no memory to be judged, in the order of the errors. [SES-087]
+// Checks that need no memory, in the order of the errors. [SES-087]
 ReturnCode AtomicRequests::Plan::make(const Request& q) {
   code = {q.atomic.atomic_opcode, q.atomic.atomic_datatype};
   const bool fetches = q.common.opcode == SesOpcode::fetching_atomic ||
@@ -105,8 +105,8 @@ bool AtomicRequests::prepare_answer(const Request& q, Plan& plan, pds::Verdict& 
   return false;
 }
 
-// The old values go back as what they are; everything else is the default response. [SES-054,
-// SES-055, SES-081]
+// The old values go back as data; every other answer is the default response. [SES-054, SES-055,
+// SES-081]
 pds::Verdict AtomicRequests::answer(const Request& q, Plan& plan) {
   if (plan.form == AtomicForm::plain) return pds::Verdict::accepted();
   const std::span<std::byte> old(plan.old_values(), plan.done);
@@ -159,8 +159,8 @@ pds::Verdict AtomicRequests::begin(const Endpoint& ep, const Request& q) {
   return answer(q, plan);
 }
 
-// Matches like a tagged send, but only a receive that is posted: there is nothing to do arithmetic
-// on in a message that is kept. [SES-064, SES-065, SES-086]
+// Matches like a tagged send, but only a posted receive: a kept message cannot be a target of
+// arithmetic. [SES-064, SES-065, SES-086]
 pds::Verdict AtomicRequests::begin_send(Endpoint& ep, const Request& q) {
   Plan plan;
   const ReturnCode code = plan.make(q);
@@ -175,7 +175,7 @@ pds::Verdict AtomicRequests::begin_send(Endpoint& ep, const Request& q) {
     return refusals_.refuse(q, ReturnCode::too_long, Counter::rx_too_long);  // [SES-138]
   }
   const auto room = static_cast<uint32_t>(std::min<uint64_t>(r->room(), plan.bytes));
-  plan.bytes = room - room % plan.element;  // what is there of a cut element stays as it is
+  plan.bytes = room - room % plan.element;  // the rest of a cut element does not change
   bool is_aligned = true;
   r->memory.for_each(r->used, plan.bytes, [&](const std::byte* at, uint64_t n) {
     is_aligned = is_aligned && plan.is_aligned(at, n);

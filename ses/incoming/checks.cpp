@@ -88,8 +88,8 @@ Decision Checks::judge(const Request& q) {
   return {.kind = kind_of(opcode), .endpoint = ep};
 }
 
-// In a secure domain that is being taken out of use: what was begun may end, by a read of a message
-// that waits here, too. [TSS-146, SES-092]
+// The secure domain is being taken out of use: started operations may end, also by a read of a
+// message that waits here. [TSS-146, SES-092]
 bool Checks::begins_too_late(const Request& q) const {
   if (q.sdi == 0 || res_.jobs == nullptr || !res_.jobs->is_closing(q.sdi)) return false;
   const bool is_rest = q.common.opcode == SesOpcode::read && memory_.is_exposed(q.match_bits);
@@ -132,7 +132,7 @@ Decision Checks::check_generation(Endpoint& ep, const Request& q) {
   if (!q.has_pdc() || q.header == wire::NextHeader::small) return {};
   const Generation& generation = generations_.refresh(ep, is_tagged(q.common.opcode));
   if (generation.is_enabled && q.common.ri_generation == generation.value) return {};
-  // Our own message may be read whatever becomes of those that are sent to us. [SES-092]
+  // A peer may read our own message regardless of the state of our receives. [SES-092]
   if (q.common.opcode == SesOpcode::read && memory_.is_exposed(q.match_bits)) return {};
   if (!generation.is_enabled) return refused(ReturnCode::disabled_gen, Counter::rx_disabled);
   Decision old = refused(ReturnCode::bad_generation, Counter::rx_bad_generation);
@@ -165,8 +165,8 @@ Continuation Checks::judge_later(const RxMessage& m, const Request& q) const {
   if (m.mtu == 0 && !q.common.eom && !m.packets.fits_last(m.pushed, q.length)) {
     return kWrongLength;
   }
-  // PDS removes copies of a packet; a peer that sends the same octets under two PSNs would have
-  // them counted for others that never came. [SES-190]
+  // PDS removes copies of a packet; a peer that sends the same octets under two PSNs would
+  // otherwise have them counted for missing ones. [SES-190]
   if (!m.packets.is_too_far(q.offset, q.length, q.common.eom) &&
       m.packets.has(q.offset, q.length, q.common.eom)) {
     return {.code = ReturnCode::op_violation, .why = Counter::rx_repeated_part};

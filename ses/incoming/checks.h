@@ -1,5 +1,5 @@
-// Judges requests in the order of the specification. Nothing is changed here but what a look at a
-// disabled index may bring back. [ses.md 5]
+// Judges requests in the order of the specification. The checks change nothing, except that a
+// disabled index may be enabled again. [ses.md 5]
 #pragma once
 
 #include "ses/endpoints.h"
@@ -13,7 +13,7 @@
 
 namespace uet::ses {
 
-// What is to be done with a request that begins a message.
+// The decision about a request that begins a message.
 struct Decision {
   enum class Kind : uint8_t {
     refuse,        // with `code`; `why` counts it

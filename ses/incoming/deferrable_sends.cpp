@@ -17,8 +17,8 @@ pds::Verdict must_wait(const Request& q) {
 
 }  // namespace
 
-// What is remembered of this very message. A token under which its initiator now sends another one
-// stands for the old one no more.
+// The record of this message. If its initiator sends another message under the token, the record of
+// the old one is void.
 DeferredMessage* Sends::known_deferred(const Endpoint& ep, const Request& q) {
   DeferredMessage* d = deferred_.find(ep, q);
   if (d != nullptr && !DeferredMessages::is_same(*d, q)) {
@@ -31,7 +31,7 @@ DeferredMessage* Sends::known_deferred(const Endpoint& ep, const Request& q) {
   return d;
 }
 
-// A message that found no receive, or comes again before there is one. [SES-095, SES-127]
+// A message that found no receive, or that comes again while it still waits. [SES-095, SES-127]
 pds::Verdict Sends::defer(Endpoint& ep, const Request& q, const Envelope& envelope,
                           DeferredMessage* d) {
   if (q.mode != pds::Mode::rud) return no_match(ep, q);  // [SES-100]
@@ -56,8 +56,8 @@ pds::Verdict Sends::defer(Endpoint& ep, const Request& q, const Envelope& envelo
   return continue_deferred(*m, ep, q);
 }
 
-// What was already under way of a message that must wait. Each packet is told so: any answer may be
-// the one that arrives first.
+// Packets under way of a message that must wait. Each one gets that answer, because any answer may
+// arrive first.
 pds::Verdict Sends::continue_deferred(RxMessage& m, const Endpoint& ep, const Request& q) {
   if (DeferredMessage* const d = deferred_.find(ep, q)) DeferredMessages::note_data(*d, q);
   arriving_.note(m, q);

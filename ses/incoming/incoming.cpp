@@ -1,4 +1,4 @@
-// What follows from the judgement of a request.
+// Actions after a request was judged.
 #include "ses/incoming/incoming.h"
 
 #include <algorithm>
@@ -56,17 +56,18 @@ pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
   } else {
     verdict = begin(q);
   }
-  // Every RUDI packet has a response of its own. [SES-077, SES-141]
+  // Every RUDI packet has a separate response. [SES-077, SES-141]
   if (rx.mode == pds::Mode::rudi && verdict.kind == pds::Verdict::Kind::accept) {
     verdict = default_response(q);
   }
-  // Nobody waits for an answer to a UUD packet. [SES-104]
+  // A UUD packet gets no answer. [SES-104]
   if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;
   return verdict;
 }
 
-// Every packet, not only the first one of a message. Who sealed it in a domain of this end may know
-// that the job is another's; who did not seal it gets no answer. [TSS-075, TSS-077, TSS-093, T-19]
+// Checks every packet, not only the first one of a message. A peer that sealed it in a domain of
+// this end may learn that the job belongs to another domain; a peer that did not gets no answer.
+// [TSS-075, TSS-077, TSS-093, T-19]
 std::optional<pds::Verdict> Incoming::judge_domain(const Request& q) {
   if (res_.jobs == nullptr) return std::nullopt;
   const tss::Verdict judged = res_.jobs->judge_arrival(q.common.job_id, q.sdi);
@@ -149,8 +150,8 @@ bool is_legal_msg_error(const Request& q) {
 
 }  // namespace
 
-// Of an unknown message. Its data may still be under way; then it ends with the last of it.
-// [SES-105, SES-106]
+// A packet of an unknown message. Its data may still be under way; then the message ends with its
+// last packet. [SES-105, SES-106]
 pds::Verdict Incoming::on_msg_error(const Request& q) {
   const pds::Verdict verdict =
       refusals_.refuse(q, ReturnCode::op_violation, Counter::rx_msg_error_misused);
@@ -181,8 +182,8 @@ pds::Verdict Incoming::on_msg_error(RxMessage& m, const Request& q) {
   return verdict;
 }
 
-// Answered like any request, unless it asks for a message that is not known here any more, or never
-// was: its initiator waits for nobody then. [SES-051, SES-091]
+// Answered like any request, unless it asks for an unknown message: then its initiator waits in
+// vain. [SES-051, SES-091]
 pds::Verdict Incoming::on_no_op(const Request& q) {
   if (!MemoryRegions::is_provider_key(q.match_bits) || pulls_.is_known(q.peer, q.match_bits)) {
     return pds::Verdict::accepted();

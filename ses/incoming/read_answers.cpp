@@ -24,8 +24,8 @@ Result<void> ReadAnswers::create() {
   return answers_.create(*res_.arena, res_.config.return_messages, Reuse::rested);
 }
 
-// A read of few octets asks for many. Of the places for answers a peer gets no more than it leaves
-// free, and of octets its quota: what it asks for beyond waits over there. [T-39]
+// A short request asks for many octets. A peer gets at most as many places for answers as it leaves
+// free, and its quota of octets: further requests wait at the peer. [T-39]
 bool ReadAnswers::is_within_quota(const ReturnMessage& answer) const {
   const pds::Peer& peer = (*res_.peers)[answer.peer];
   const uint64_t bytes = uint64_t{peer.answer_bytes} + answer.length;
@@ -63,8 +63,8 @@ ReadAnswers::Sent ReadAnswers::send(pds::PdcHandle pdc, const ReturnMessage& ans
   return Sent::pdc_gone;
 }
 
-// It answers by the PDS header's number and has no ID of its own, nor is it waited for: it leaves
-// with the next packets.
+// The number in the PDS header identifies it, so it has no message ID and is not waited for: it
+// leaves with the next packets.
 pds::MessageHandle ReadAnswers::hold(const ReturnMessage& answer) {
   ReturnMessage* const r = answers_.alloc(answer);
   if (r == nullptr) return {};
@@ -103,7 +103,7 @@ bool ReadAnswers::pull(pds::MessageHandle handle, pds::PacketRef& out) {
 void ReadAnswers::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch) const {
   const ReturnMessage* const found =
       answers_.get(Handle<ReturnMessage>::from_word(ref.message.value() & ~kMark));
-  UET_ASSERT(found != nullptr);  // PDS encodes only what is not answered yet
+  UET_ASSERT(found != nullptr);  // PDS encodes only unanswered packets
   const ReturnMessage& r = *found;
   // Looked up on every encoding: a region removed meanwhile is not read any more.
   const auto add = [&](const std::byte* at, uint64_t length) {

@@ -17,7 +17,7 @@
 
 namespace uet::ses {
 
-// One that carries `bytes` octets back for that request.
+// An answer that carries `bytes` octets for that request.
 ReturnMessage answer_to(const Request& q, uint32_t bytes);
 
 class ReadAnswers {
@@ -43,13 +43,13 @@ class ReadAnswers {
   // Its way back is over, well or not.
   AnswerEnd end(pds::MessageHandle handle);
 
-  // The answer is too long for the route: it becomes an error, also where its data was sent under
-  // the same PSN and may have arrived. Returns what was read. [SES-164, LF-141]
+  // The answer is too long for the route: it becomes an error, even if its data was sent under the
+  // same PSN and may have arrived. Returns the bytes read. [SES-164, LF-141]
   AnswerEnd cut(pds::MessageHandle handle);
   // The system could not read the region's memory: the resend tells the initiator. [SES-164]
   void on_unreadable(pds::MessageHandle handle);
-  // Cuts those that are too long for the route to the peer and not with PDS yet, which says itself
-  // which of the others do not pass. Calls fn(AnswerEnd) for each.
+  // Shortens answers that are too long for the route to the peer and not yet with PDS; PDS reports
+  // the rest itself. Calls fn(AnswerEnd) for each.
   template <class Fn>
   void cut_longer(PeerId peer, uint16_t payload, Fn&& fn) {
     answers_.for_each([&](ReturnMessage& r) {

@@ -16,8 +16,8 @@ class Refusals {
  public:
   Refusals(Resources& res, ArrivingMessages& arriving) : res_(res), arriving_(arriving) {}
 
-  // Answers a new message with an error. A longer one stays known, so that all of its packets are
-  // told the same. [SES-107]
+  // Answers a new message with an error. A message of several packets stays known, so that each
+  // packet gets the same answer. [SES-107]
   pds::Verdict refuse(const Request& q, wire::ReturnCode code, Counter why) {
     return refuse(q, code, why, q.common.ri_generation);
   }
@@ -32,8 +32,8 @@ class Refusals {
   // All the room there is, for tracking or for an answer, is in use: the initiator tries again.
   // [SES-118]
   pds::Verdict no_message_slot();
-  // The packet leaves no trace and is sent again later; its PDC waits for it, for as long as it
-  // takes the application to take what it was sent. [PDS-112, PDS-148, SES-188]
+  // The packet leaves no state and is sent again later; its PDC waits until the application takes
+  // the earlier messages. [PDS-112, PDS-148, SES-188]
   pds::Verdict wait_for_application(const Request& q);
 
  private:

@@ -1,4 +1,4 @@
-// What a user is told of remote accesses to its memory.
+// Reports of remote accesses to a user's memory.
 #pragma once
 
 #include "ses/endpoint.h"
@@ -8,8 +8,8 @@
 
 namespace uet::ses {
 
-// Write with immediate: a completion that consumes no receive. [SES-073] Everything else is told to
-// those who count it. [LF-097] `m` is the message if it had several packets.
+// Write with immediate: a completion that consumes no receive. [SES-073] All other accesses go to
+// remote access counters. [LF-097] `m` is the message if it had several packets.
 void report_remote(const Endpoint& ep, const MemoryRegions& memory, const Request& q, OpKind kind,
                    RegionId region, const RxMessage* m = nullptr);
 

@@ -37,7 +37,7 @@ void fill(Request& q, const wire::SmallRequest& h) {
   q.request_length = h.request_length;
 }
 
-// They need the ID, or fields that the short headers lack. [SES-043]
+// These opcodes need the ID, or fields that the short headers lack. [SES-043]
 bool needs_standard_header(wire::SesOpcode opcode) {
   return wire::has_rendezvous_extension(opcode) || wire::is_deferrable_send(opcode) ||
          opcode == wire::SesOpcode::deferrable_rtr || opcode == wire::SesOpcode::msg_error;

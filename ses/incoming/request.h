@@ -1,6 +1,6 @@
-// A received request in one form, whichever of the three headers carried it, and the answers that
-// a target gives. All but the payload is copied, once: the packet may lie in memory that its sender
-// still writes to, and what was checked must be what is used. [decision 21, ses.md 3, 7]
+// A received request in one form for all three headers, and the answers of a target. Everything but
+// the payload is copied once: the packet may lie in memory that its sender still writes to, and the
+// stack must use the values that it checked. [decision 21, ses.md 3, 7]
 #pragma once
 
 #include "ses/types.h"
@@ -42,27 +42,28 @@ struct Request {
 
   // Octets of the message that come in packets. [SES-088]
   uint32_t pushed() const { return is_rendezvous ? rendezvous.eager_length : request_length; }
-  // Of the opcodes that have them. [WIRE-063]
+  // For opcodes that have them. [WIRE-063]
   wire::RestartTokens tokens() const { return wire::RestartTokens::unpack(buffer_offset); }
   bool is_single() const { return common.som && common.eom; }
   // UUD packets are not answered and RUDI packets not tracked.
   bool has_pdc() const { return mode == pds::Mode::rud || mode == pds::Mode::rod; }
 };
 
-// Reads the header; never beyond the octets. A wrong version is no error here: it is answered.
-// payload_mtu: what the first of several packets of a READ asks for. [SES-109, SES-017]
+// Reads the header; never beyond the octets. A wrong version is not an error here: it gets an
+// answer. payload_mtu: the octets that the first of several packets of a READ requests. [SES-109,
+// SES-017]
 Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16_t payload_mtu);
 
-// Whether the lengths agree with each other and with a segmentation in payloads of one legal size,
-// whichever the sender chose for the path. [SES-016, SES-017, SES-115]
+// Whether the lengths are consistent with each other and with payloads of one legal size, whichever
+// the sender chose for the path. [SES-016, SES-017, SES-115]
 bool has_legal_lengths(const Request& request);
 
-// Which of three classes a request is of; anything else is not served.
+// The class of a request; other requests are not served.
 bool is_send(wire::SesOpcode opcode);
 bool is_tagged(wire::SesOpcode opcode);
 bool is_atomic(wire::SesOpcode opcode);  // on registered memory, or on a matched receive
 
-// OK, or what a mode does not carry. [SES-077, SES-104]
+// OK, or the error for a request that the mode does not carry. [SES-077, SES-104]
 wire::ReturnCode check_mode(const Request& request);
 
 // A guaranteed RESPONSE. `ri_generation` is the request's, or the current one with

@@ -1,5 +1,5 @@
-// The record of one answer to a READ on its way back, a request of its own to PDS. ReadAnswers owns
-// these records. [SES-074]
+// The record of one answer to a READ on its way back, which is a separate request to PDS.
+// ReadAnswers owns these records. [SES-074]
 #pragma once
 
 #include "ses/memory/memory_region.h"
@@ -29,7 +29,7 @@ struct ReturnMessage {
   PeerId peer;
   JobId job;
   Psn psn;
-  FetchBuffer* fetched = nullptr;  // the octets, instead of those of the region
+  FetchBuffer* fetched = nullptr;  // the octets, instead of memory of the region
   uint32_t exposed = 0;            // rendezvous: handle of the Exposure that is read
   uint16_t attempt = 0;            // of reading it
 

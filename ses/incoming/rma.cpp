@@ -12,7 +12,7 @@ namespace uet::ses {
 using wire::ReturnCode;
 
 Result<RegionId, ReturnCode> Rma::authorize(const Request& q, Access access) {
-  // The whole message must fit, whatever part of it this packet is. [SES-116]
+  // The whole message must fit, whichever part of it this packet is. [SES-116]
   const RegionUse use{.access = access,
                       .job = q.common.job_id,
                       .ri = q.common.resource_index,
@@ -55,7 +55,7 @@ pds::Verdict Rma::continue_write(RxMessage& m, const Endpoint& ep, const Request
   const bool is_last = q.length == m.request_length - m.arrived;
   const bool has_data = m.has_data || q.has_data;
   if (is_last && has_data && !reserve(res_, ep)) {
-    arriving_.count(m, 0);  // it is we who keep it waiting: it must not expire [SES-108]
+    arriving_.count(m, 0);  // this target delays the message, so it must not expire [SES-108]
     return refusals_.wait_for_application(q);
   }
   if (!memory_.place(m.region, m.buffer_offset + q.offset, q.payload)) return lose_region(m, q);
@@ -110,8 +110,8 @@ pds::Verdict Rma::continue_read(RxMessage& m, const Endpoint& ep, const Request&
       memory_.for_each(m.region, q.buffer_offset + q.offset, q.length, [](auto, auto) {});
   if (!is_there) return lose_region(m, q);
   const pds::Verdict verdict = answer_read(q, m.region);
-  // Refused for now, or its PDC is ending: the packet has not arrived, and may come again. It is we
-  // who keep the message waiting: it must not expire. [PDS-112, SES-108]
+  // Refused for now, or its PDC is ending: the packet counts as not received, and may come again.
+  // This target delays the message, so it must not expire. [PDS-112, SES-108]
   const bool has_arrived =
       verdict.kind != pds::Verdict::Kind::nack && verdict.kind != pds::Verdict::Kind::drop;
   if (!has_arrived) {

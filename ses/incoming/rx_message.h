@@ -44,10 +44,10 @@ struct RxMessage : ListNode<struct PartialTag> {
 
   RxMessage() {}  // so that the bitmap of `packets` is not cleared before it is used
   RxKey key;
-  RxMessage* next_of_pdc = nullptr;  // of those that are known of its PDC
+  RxMessage* next_of_pdc = nullptr;  // of the known messages of its PDC
   RxMessage* previous_of_pdc = nullptr;
   To to = To::nowhere;
-  wire::ReturnCode error{};  // null, or what every later packet is told [SES-107]
+  wire::ReturnCode error{};  // null, or the answer to every later packet [SES-107]
   uint8_t error_generation = 0;
   wire::SesOpcode opcode{};
   bool is_tagged = false;
@@ -66,21 +66,21 @@ struct RxMessage : ListNode<struct PartialTag> {
   uint64_t buffer_offset = 0;
   uint64_t header_data = 0;
   uint32_t request_length = 0;
-  uint32_t pushed = 0;   // octets of it that come in packets; rendezvous: not all
+  uint32_t pushed = 0;   // octets that come in packets; rendezvous: not all of the message
   uint32_t end = 0;      // where it closes: pushed, or the offset of a MSG_ERROR
-  uint32_t arrived = 0;  // octets, each counted once while there is no error [SES-023]
+  uint32_t arrived = 0;  // octets, each counted once until an error [SES-023]
   uint16_t mtu = 0;      // learnt from the first packet that shows it
   Instant last_arrival;
   RegionId region;
   PostedReceive* receive = nullptr;
   uint64_t place = 0;  // where in the receive it begins
-  uint64_t room = 0;   // octets of it that fit
+  uint64_t room = 0;   // octets of the message that fit
   UnexpectedMessage* unexpected = nullptr;
   Pull* pull = nullptr;  // rendezvous
-  Arrivals packets;      // of it that have arrived
+  Arrivals packets;      // octets of the message that have arrived
 };
 
-// What is known of it when its receive completes.
+// The fields that its receive needs at completion.
 inline Arrived arrived(const RxMessage& m) {
   Arrived a;
   a.envelope = {m.match_bits, m.peer, m.initiator, m.job};

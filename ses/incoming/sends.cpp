@@ -31,7 +31,7 @@ pds::Verdict Sends::begin(Endpoint& ep, const Request& q) {
   if (r == nullptr) {
     return is_deferrable ? defer(ep, q, envelope, deferred) : begin_unexpected(ep, q, envelope);
   }
-  // A multi-receive has room for it after all: others that were called did not come.
+  // A multi-receive has room for the message after all: other called messages did not come.
   if (deferred != nullptr) deferred_.forget(*deferred);
   if (!r->allows(q.common.job_id)) {
     return refusals_.refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-117]
@@ -66,8 +66,8 @@ pds::Verdict Sends::begin_expected(Endpoint& ep, PostedReceive& r, const Request
   return refusals_.wait_for_application(q);
 }
 
-// The owner is asked last, because a receive cannot be given back to it. Deferrable sends are
-// treated as plain sends. [LF-159]
+// The owner is asked last, because it cannot take a receive back. Deferrable sends are treated as
+// plain sends. [LF-159]
 pds::Verdict Sends::begin_asked(Endpoint& ep, const Request& q, const Envelope& envelope) {
   const bool tagged = is_tagged(q.common.opcode);
   if (!owned_.may_ask(*ep.queue, tagged)) return begin_unexpected(ep, q, envelope);
@@ -106,7 +106,7 @@ pds::Verdict Sends::place(Endpoint& ep, PostedReceive& r, const Request& q, RxMe
     m->room = at.room;
     return proceed(*m, ep, q);
   }
-  // One packet: no state outlives this call.
+  // One packet: no state remains after this call.
   r.memory.scatter(at.begin, q.payload.first(std::min<uint64_t>(at.room, q.payload.size())));
   Arrived a;
   a.envelope = {q.match_bits, q.peer, q.initiator, q.common.job_id};
@@ -124,7 +124,7 @@ pds::Verdict Sends::place(Endpoint& ep, PostedReceive& r, const Request& q, RxMe
   return verdict;
 }
 
-// What a completely placed message is told. [SES-142, SES-137]
+// The answer to a completely placed message. [SES-142, SES-137]
 pds::Verdict Sends::delivered(const Request& q, uint64_t room) {
   if (room == q.request_length) return pds::Verdict::accepted();
   res_.counters.add(Counter::rx_truncated_message);
@@ -135,9 +135,9 @@ pds::Verdict Sends::delivered(const Request& q, uint64_t room) {
                       .modified_length = static_cast<uint32_t>(room)});
 }
 
-// Keeps the message, or says that nothing matched. It begins when there is room for all of it, and
-// takes the room as it arrives; when others were faster meanwhile it waits or comes again, and
-// whatever receive it matches takes it at any time. [SES-126, SES-189]
+// Keeps the message, or answers that nothing matched. Keeping begins if there is room for all of
+// it, and takes the room as the octets arrive; if other messages took the room meanwhile, it waits
+// or comes again, and a matching receive takes it at any time. [SES-126, SES-189]
 pds::Verdict Sends::begin_unexpected(Endpoint& ep, const Request& q, const Envelope& envelope) {
   if (q.mode == pds::Mode::uud ||
       support(res_.config.profiles, Feature::kept_messages) == Support::absent) {
@@ -165,13 +165,13 @@ pds::Verdict Sends::begin_unexpected(Endpoint& ep, const Request& q, const Envel
     return proceed(*m, ep, q);
   }
   const bool is_stored = kept_.room().store(*u, 0, q.payload, q.is_confirmed);
-  UET_ASSERT(is_stored);  // there was room for all of it
+  UET_ASSERT(is_stored);  // there was room for the whole message
   u->has_header_data = q.has_data;
   u->header_data = q.header_data;
   return kept_.complete(*u, q);
 }
 
-// A record for what comes of a message before a receive does, or null.
+// A record for the part of a message that arrives before a receive is posted, or null.
 UnexpectedMessage* Sends::make_room_for(const Request& q) {
   UnexpectedMessage* const u = kept_.room().admit({q.peer, q.is_confirmed}, q.pushed());
   if (u == nullptr) {
@@ -185,7 +185,7 @@ UnexpectedMessage* Sends::make_room_for(const Request& q) {
   return nullptr;
 }
 
-// On RUD its PSN is answered and other messages go on; on ROD its PDC waits, and no other.
+// On RUD its PSN is answered and other messages continue; on ROD its PDC waits, and no other PDC.
 // [SES-126, SES-128, SES-132, SES-188]
 pds::Verdict Sends::no_match(Endpoint& ep, const Request& q) {
   if (q.mode != pds::Mode::rod) {
@@ -200,13 +200,13 @@ pds::Verdict Sends::no_match(Endpoint& ep, const Request& q) {
   return refusals_.refuse(q, ReturnCode::disabled_gen, Counter::rx_no_match);
 }
 
-// A message that began to be kept, and whose next octets find no room: what has come of it stays
-// for the receive that takes it, or all of it comes again. [SES-189]
+// A message that is being kept, and whose next octets find no room: its received part stays for the
+// receive that takes it, or all of it comes again. [SES-189]
 pds::Verdict Sends::out_of_room(RxMessage& m, const Request& q) {
   res_.counters.add(Counter::rx_peer_room_used);
   if (q.mode == pds::Mode::rod || m.unexpected->is_claimed) {
     res_.counters.add(Counter::rx_no_room);
-    arriving_.count(m, 0);  // it is we who keep it waiting: it must not expire [SES-108]
+    arriving_.count(m, 0);  // this target delays the message, so it must not expire [SES-108]
     return refusals_.wait_for_application(q);
   }
   res_.counters.add(Counter::rx_no_match);

@@ -39,7 +39,7 @@ class Sends {
         pulls_(pulls),
         deferred_(deferred) {}
 
-  // The queues whose receives an owner outside SES has. [LF-159]
+  // Queues whose receives belong to an owner outside SES. [LF-159]
   OwnedReceives& owned() { return owned_; }
 
   pds::Verdict begin(Endpoint& ep, const Request& q);
@@ -47,13 +47,13 @@ class Sends {
   // The packet after which no more comes of a message that was told to wait. [SES-097]
   pds::Verdict on_deferral_end(RxMessage& m, const Request& q);
 
-  // There is no receive for it, and it is not to be kept or all the room for it is in use.
+  // The message has no receive, and it cannot be kept or the room is used up.
   pds::Verdict no_match(Endpoint& ep, const Request& q);
-  // What a completely placed message is told: `room` octets of it were. [SES-142, SES-137]
+  // The answer to a completely placed message, of which `room` octets fitted. [SES-142, SES-137]
   pds::Verdict delivered(const Request& q, uint64_t room);
 
  private:
-  // Where in its receive a message goes, and how much of it.
+  // The place of a message in its receive, and the octets that fit.
   struct Place {
     uint64_t begin = 0;
     uint64_t room = 0;

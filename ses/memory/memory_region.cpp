@@ -1,4 +1,4 @@
-// Registered memory: giving keys out, finding regions by key, checking what a request may do.
+// Registered memory: creates keys, finds regions by key, checks requests.
 #include "ses/memory/memory_region.h"
 
 #include <algorithm>
@@ -161,8 +161,8 @@ RegionId MemoryRegions::id_of_key(uint64_t key) const {
   return RegionId(id == nullptr ? 0 : *id);
 }
 
-// A region restricted to another job, index or initiator is none for this request.
-// [LF-037, LF-019]
+// A region restricted to another job, index or initiator does not exist for this request. [LF-037,
+// LF-019]
 bool MemoryRegions::Region::is_for(const RegionUse& use) const {
   return (job == kAnyJob || job == use.job.value()) && (ri == 0 || ri == use.ri.value()) &&
          (jobs.empty() || std::find(jobs.begin(), jobs.end(), use.job) != jobs.end()) &&
@@ -174,7 +174,7 @@ Result<RegionId, wire::ReturnCode> MemoryRegions::check(RegionId id, const Regio
   if (region == nullptr || !region->is_enabled || !region->is_for(use)) {
     return wire::ReturnCode::bad_mkey;  // [SES-116, SES-175]
   }
-  // No right at all: PERM_VIOLATION; other rights than these: OP_VIOLATION. [SES-083]
+  // The region has no rights: PERM_VIOLATION; it lacks this one: OP_VIOLATION. [SES-083]
   if (region->access == 0) return wire::ReturnCode::perm_violation;
   if ((region->access & use.access) != use.access) return wire::ReturnCode::op_violation;
   if (use.replayable && !region->idempotent_safe) return wire::ReturnCode::op_violation;

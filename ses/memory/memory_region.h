@@ -1,5 +1,5 @@
-// Registered memory: keys, rights, bounds. What a key names is decided here, on every packet, so
-// that a region removed between two packets of a message is safe.
+// Registered memory: keys, rights, bounds. The key is looked up for every packet, so that a region
+// may be removed between two packets of a message.
 //
 //  63 | 62 | 61..56 | 55..48     | 47..12      | 11..0
 //  is | op | 0      | bit 48: own| RKEY, high  | RKEY, low; optimized: index      [LF-023, LF-026]
@@ -32,27 +32,27 @@ enum Access : uint32_t {
 
 struct RegionRequest {
   std::span<const IoSlice> iov{};  // at most 64, copied; the memory stays valid until remove()
-  uint32_t access = 0;           // Access bits
-  bool provider_key = true;      // else `key` is the application's, any number [LF-029]
+  uint32_t access = 0;             // Access bits
+  bool provider_key = true;        // else `key` is the application's, any number [LF-029]
   uint64_t key = 0;
   bool idempotent_safe = false;  // replays do no harm: RUDI may be used [LF-027]
-  bool optimized = false;        // wants a 12-bit key for the small header; needs provider_key.
-                                 // None left: an ordinary key instead [LF-028]
+  bool optimized = false;        // wants a 12-bit key for the small header; needs provider_key. If
+                                 // none is left, an ordinary key instead [LF-028]
   uint32_t job = kAnyJob;        // restriction [LF-037]
   // The same to any of several; none: no restriction. The list stays valid until remove(). [LF-019]
   std::span<const JobId> jobs{};
-  bool directed = false;         // restriction to one initiator [LF-019]
+  bool directed = false;  // restriction to one initiator [LF-019]
   PeerId from{};
   uint32_t from_initiator = 0;
-  uint16_t ri = 0;               // restriction, 0: none [LF-037]
-  uint64_t base = 0;             // what peers call the first octet: its address, or 0 [LF-151]
-  uint64_t user = 0;             // the provider's own word, returned with remote events
-  uint32_t exposed = 0;          // the source of that rendezvous send, usable at once
+  uint16_t ri = 0;       // restriction, 0: none [LF-037]
+  uint64_t base = 0;     // what peers call the first octet: its address, or 0 [LF-151]
+  uint64_t user = 0;     // the provider's own word, returned with remote events
+  uint32_t exposed = 0;  // the source of that rendezvous send, usable at once
 };
 
 using RegionId = Id<struct RegionTag, uint32_t>;  // 0: none
 
-// What a request wants of a region.
+// The access that a request asks for.
 struct RegionUse {
   uint32_t access = 0;  // Access bits, all needed
   JobId job;
@@ -66,11 +66,11 @@ struct RegionUse {
 
 // The key says that replays do no harm: RUDI may be used. [LF-023, LF-027]
 inline constexpr uint64_t kIdempotentSafe = uint64_t{1} << 63;
-// The key has the optimized format: 12 bits of it say all. [LF-023, LF-024]
+// The key has the optimized format: its low 12 bits identify the region. [LF-023, LF-024]
 inline constexpr uint64_t kOptimizedKey = uint64_t{1} << 62;
 
-// What travels for a key that the application or the peer named. A key in the format above is sent
-// as it is; another one is replaced by a hash, the same at both ends. [LF-150]
+// The key on the wire for a key that the application or the peer named. A key in the format above
+// is sent unchanged; another one is replaced by a hash, the same at both ends. [LF-150]
 uint64_t hashed_key(uint64_t key);
 constexpr bool has_key_format(uint64_t key) {
   constexpr uint64_t kReserved = uint64_t{0x3F} << 56;
@@ -79,7 +79,7 @@ constexpr bool has_key_format(uint64_t key) {
 }
 inline uint64_t wire_key(uint64_t key) { return has_key_format(key) ? key : hashed_key(key); }
 
-// Those 12 bits; 0: not a key of that format.
+// The 12 bits of an optimized key; 0: not such a key.
 constexpr uint16_t optimized_index(uint64_t key) {
   const uint64_t index = (key & ~kIdempotentSafe) ^ kOptimizedKey;
   return index < 4096 ? static_cast<uint16_t>(index) : uint16_t{0};
@@ -95,10 +95,10 @@ class MemoryRegions {
   void enable(RegionId id);
   // No packet touches the memory after this returns.
   void remove(RegionId id);
-  // What travels in the key field. [LF-023]
+  // The contents of the key field. [LF-023]
   uint64_t key(RegionId id) const;
   uint64_t user(RegionId id) const;
-  // The rendezvous send whose source that is; 0: a region of the user's.
+  // The rendezvous send with that source; 0: a region of the user.
   uint32_t exposed(RegionId id) const;
   bool is_exposed(uint64_t key) const { return exposed(id_of_key(key)) != 0; }
   // Whether the provider made the key (bit 48). Every source of a rendezvous has such a key, at

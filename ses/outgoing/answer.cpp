@@ -31,7 +31,8 @@ Answer read_answer(const pds::RxResponse& response) {
   if (response.next_hdr == wire::NextHeader::response_data_small) {
     const auto h = wire::ResponseDataSmall::parse(r);
     if (!h.ok() || !h->check_sum(r.remaining()).ok()) return Answer::malformed();
-    // The answer to a message of one packet, which PDS has joined to it: all there is. [WIRE-078]
+    // The answer to a message of one packet, which PDS has matched to it: nothing more to check.
+    // [WIRE-078]
     out.kind = is_good(h->common.return_code) ? Answer::Kind::data : Answer::Kind::error;
     out.code = h->common.return_code;
     out.modified_length = h->payload_length;
@@ -56,7 +57,7 @@ Answer read_answer(const pds::RxResponse& response) {
 
 namespace {
 
-// The old values of a fetching atomic, all in one packet. The length that is echoed is that of the
+// The old values of a fetching atomic, all in one packet. The echoed length is that of the
 // operands. [SES-081]
 bool take_old_values(TxMessage& m, uint32_t offset, uint32_t modified_length,
                      std::span<const std::byte> data) {

@@ -1,5 +1,5 @@
-// What one response to an outgoing packet says, whatever its header, and how returned data is
-// copied into a message. [ses.md 7]
+// The contents of one response to an outgoing packet, with any header, and the copy of returned
+// data into a message. [ses.md 7]
 #pragma once
 
 #include "ses/outgoing/tx_message.h"
@@ -30,7 +30,7 @@ struct Answer {
   uint32_t message_offset = 0;
   std::span<const std::byte> data;
 
-  // What a deferrable send is told when it must wait. [SES-095]
+  // The answer to a deferrable send that must wait. [SES-095]
   bool defers() const {
     return !is_default && list == wire::ListCode::overflow && modified_length == 0;
   }
@@ -43,11 +43,11 @@ struct Answer {
 
 Answer read_answer(const pds::RxResponse& response);
 
-// The code is no error. [SES-142]
+// The code is not an error. [SES-142]
 bool is_good(wire::ReturnCode code);
 
-// Places one chunk of a read, or the old values of a fetching atomic. False: it is not what the
-// message asked for; nothing has changed. [SES-024, SES-076]
+// Places one chunk of a read, or the old values of a fetching atomic. False: the message did not
+// ask for it; nothing has changed. [SES-024, SES-076]
 bool take_data(TxMessage& m, uint32_t offset, uint32_t modified_length,
                std::span<const std::byte> data);
 

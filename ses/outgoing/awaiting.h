@@ -1,5 +1,6 @@
-// Messages whose packets were all answered and that wait for more than PDS owes them: return data,
-// or a semantic answer that comes later. By PDC: the end of one costs what waits for it. [SES-145]
+// Messages whose packets were all answered and that wait for more than PDS reports: return data, or
+// a later semantic answer. Grouped by PDC, so the end of a PDC only costs its own messages.
+// [SES-145]
 #pragma once
 
 #include "ses/outgoing/tx_message.h"

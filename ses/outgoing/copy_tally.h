@@ -7,7 +7,7 @@
 
 namespace uet::ses {
 
-// Payloads that were copied when they were posted and whose operations have not ended.
+// Payload copies, made at the post, of operations that have not ended.
 struct CopyTally {
   uint32_t now = 0;
   uint64_t bytes = 0;

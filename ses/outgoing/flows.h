@@ -17,7 +17,7 @@ class Flows {
   explicit Flows(Resources& res) : res_(res) {}
   Result<void> create(Rng& rng);
 
-  // What became of a look-up.
+  // Result of a look-up.
   struct Found {
     Flow* flow = nullptr;  // null: `why`
     Errc why{};

@@ -1,5 +1,5 @@
-// Which of the three request headers a message goes with, and how each is written. The choice holds
-// for all attempts to send the message. [ses.md 3]
+// Chooses one of the three request headers for a message, and writes it. The choice holds for all
+// attempts to send the message. [ses.md 3]
 #include "ses/outgoing/headers.h"
 
 #include "ses/deferral/deferral.h"
@@ -11,7 +11,7 @@
 namespace uet::ses {
 namespace {
 
-// Payload of packets whose user memory is no longer ours to read. [PDS-182, SES-049]
+// Payload of packets whose user memory may no longer be read. [PDS-182, SES-049]
 constexpr std::array<std::byte, wire::kPayloadBytesMax> kZeros{};
 
 // A packet of no payload that ends a message which is not read to its end. [SES-105]
@@ -24,8 +24,9 @@ bool is_deferral_end(const TxMessage& m, const pds::PacketRef& ref) {
 
 bool is_rma(const TxMessage& m) { return m.kind != OpKind::send && m.kind != OpKind::tagged_send; }
 
-// What answers a read may be a message of its own, which the short headers give no ID to name it
-// by: a PSN would, but PDS keeps none of packets that are answered. On RUDI PDS joins the two.
+// The answer to a read may be a separate message, which names the read by its ID, and the short
+// headers have none: a PSN would do, but PDS keeps no PSN of an answered packet. On RUDI PDS
+// matches the two.
 bool may_lack_id(const TxMessage& m) {
   return !m.returns_data() || m.flow->mode == pds::Mode::rudi;
 }
@@ -51,7 +52,7 @@ void emit_standard(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& 
   fill(h.common, m, ref);
   h.message_id = m.id;
   h.initiator = m.initiator;
-  // A probe names its message by the key of the source, which nobody else uses. [SES-092]
+  // A probe names its message by the key of the source, which is unique. [SES-092]
   h.match_bits = m.is_probe ? m.exposure->source.read_memory_key : m.match_bits;
   h.request_length = m.is_probe ? 0 : m.segment_length;
   if (is_rma(m)) h.buffer_offset = m.remote_offset + m.segment_start;  // [SES-018]
@@ -126,8 +127,8 @@ void encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer&
   if (m.exposure != nullptr && !is_error && !m.is_probe) m.exposure->source.emit(header);
   if (m.is_read() || ref.length == 0) return;  // [SES-024]
   if (m.state == TxMessage::State::ended && !is_error) {
-    // The PSN must still be filled for the sake of the PDC. A packet of the same shape with IE and
-    // no user data: the target delivers nothing of it. [SES-049, PDS-182]
+    // The PSN must still be used for the sake of the PDC. A packet of the same shape with IE and no
+    // user data: the target delivers none of it. [SES-049, PDS-182]
     batch.add_payload(kZeros.data(), ref.length);
     return;
   }

@@ -1,4 +1,4 @@
-// Which of the three request headers a message goes with, and how each is written. [ses.md 3]
+// Chooses one of the three request headers for a message, and writes it. [ses.md 3]
 #pragma once
 
 #include "ses/config.h"

@@ -20,7 +20,7 @@ class InjectStore {
     return long_.create(arena, long_copies);
   }
 
-  // Room for `bytes`, at most kInjectBytes; null when there is none now.
+  // Room for `bytes`, at most kInjectBytes; null when none is free.
   std::byte* take(uint64_t bytes) {
     UET_ASSERT(bytes <= kInjectBytes);
     return bytes <= kShortBytes ? take_from(short_) : take_from(long_);
@@ -36,7 +36,7 @@ class InjectStore {
  private:
   template <uint32_t kBytes>
   struct Buffer {
-    Buffer() {}  // its octets stay as they are: all that are sent are copied into it
+    Buffer() {}  // not initialised: every octet that is sent was copied into it
     std::array<std::byte, kBytes> bytes;
   };
   using Short = Buffer<kShortBytes>;

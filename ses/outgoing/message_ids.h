@@ -41,7 +41,7 @@ class MessageIds {
 
  private:
   std::span<uint32_t> holders_;
-  uint32_t unused_ = 1;  // this one and all above were never taken
+  uint32_t unused_ = 1;  // this ID and all above were never taken
   Ring<uint16_t> free_;
 };
 

@@ -152,7 +152,7 @@ void Operations::free(TxMessage& m) {
   Flow* const via = m.flow;
   SendOrder::end_segments(m);
   messages_.free(&m);
-  if (via != remote.flow && via != nullptr) flows_.leave(*via);  // that of RUDI
+  if (via != remote.flow && via != nullptr) flows_.leave(*via);  // the timer of RUDI
   order_.on_gone(remote);
 }
 

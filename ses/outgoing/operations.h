@@ -52,7 +52,7 @@ class Operations {
   Result<TxMessage*> make(Endpoint& ep, Remote& to, std::span<const IoSlice> iov, uint32_t flags);
   // The same for one of SES itself, which reads into `iov`.
   Result<TxMessage*> make_internal(Endpoint& ep, Remote& to, std::span<const IoSlice> iov);
-  // It is posted: it comes behind those that the endpoint posted before.
+  // The operation is posted: it goes behind earlier ones of the endpoint.
   void enrol(Endpoint& ep, TxMessage& m);
 
   TxMessage* find(pds::MessageHandle handle) {
@@ -63,7 +63,7 @@ class Operations {
     messages_.for_each(std::forward<Fn>(fn));
   }
 
-  // Begins an attempt on that PDC. False: there is no message ID; nothing has changed.
+  // Begins an attempt on that PDC. False: no message ID is free; nothing has changed.
   bool begin_attempt(TxMessage& m, pds::PdcHandle pdc);
   // Ends what belongs to one attempt to send: its ID, its hold on the PDC and its timer.
   void end_attempt(TxMessage& m);
@@ -95,7 +95,7 @@ class Operations {
   SendOrder& order_;
   Exposures& exposures_;
   Deferrals& deferrals_;
-  const uint32_t users_max_;  // the others are left to SES itself
+  const uint32_t users_max_;  // the rest is reserved for SES itself
   Slab<TxMessage> messages_;
   Payloads payloads_;
   Ring<InternalEnd> ends_;

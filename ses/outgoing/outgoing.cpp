@@ -1,5 +1,5 @@
-// How messages become packets and what comes back for them. A resend is encoded again from the same
-// record; nothing of it changes while packets of the attempt are out. [PDS-146]
+// Turns messages into packets and handles their answers. A resend is encoded again from the same
+// record, which does not change while packets of the attempt are outstanding. [PDS-146]
 #include "ses/outgoing/outgoing.h"
 
 #include "ses/outgoing/answer.h"
@@ -84,7 +84,7 @@ bool Outgoing::pull(pds::MessageHandle handle, pds::PacketRef& out) {
   out.offset = m->next_offset;
   if (m->is_stopped) {
     m->is_fully_pulled = true;
-    // Nobody keeps track of a message on RUDI, so nobody is told that it ends. [SES-077]
+    // A target does not track a message on RUDI, so it gets no report of the end. [SES-077]
     if (m->pulled_packets == 0 || m->flow->mode == pds::Mode::rudi) {
       settling_.settle(*m);
       return false;
@@ -113,7 +113,7 @@ bool Outgoing::pull(pds::MessageHandle handle, pds::PacketRef& out) {
 
 void Outgoing::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch) {
   const TxMessage* m = operations_.find(ref.message);
-  UET_ASSERT(m != nullptr);  // PDS encodes only what is not answered yet
+  UET_ASSERT(m != nullptr);  // PDS encodes only unanswered packets
   if (m->is_cut) {           // the PSN is filled, by a MSG_ERROR [LF-141]
     encode_request(*m, {.message = ref.message, .offset = ref.offset, .eom = true}, header, batch);
     return;
@@ -127,7 +127,7 @@ void Outgoing::on_response(const pds::PacketRef& ref, const pds::RxResponse& res
     res_.counters.add(Counter::rx_response_stray);
     return;
   }
-  // One more answer after a NO_RESPONSE counts for no packet.
+  // An additional answer after a NO_RESPONSE counts for no packet.
   if (m->done_packets() < m->pulled_packets) ++m->answered_packets;
   const bool answers_msg_error = !ref.som && ref.length == 0;
   if (m->state != TxMessage::State::ended && !answers_msg_error) {
@@ -140,7 +140,8 @@ pds::Verdict Outgoing::on_return_data(const pds::RxRequest& request) {
   wire::Reader r(request.ses);
   const auto h = wire::ResponseData::parse(r);
   if (request.next_hdr != wire::NextHeader::response_data || !h.ok()) {
-    // It does not say whose it is. As if it had never arrived: it is sent again, perhaps whole.
+    // The data does not name its message. It counts as never received: it is sent again, perhaps
+    // whole.
     res_.counters.add(Counter::rx_response_malformed);
     pds::Verdict verdict;
     verdict.kind = pds::Verdict::Kind::drop;
@@ -190,7 +191,7 @@ void Outgoing::on_aborted(pds::MessageHandle handle, const pds::Failure& failure
 void Outgoing::on_send_failed(pds::MessageHandle handle, int error) {
   TxMessage* m = operations_.find(handle);
   if (m == nullptr) return;
-  if (error == EMSGSIZE && m->id.value() != 0) m->is_cut = true;  // what goes again of it passes
+  if (error == EMSGSIZE && m->id.value() != 0) m->is_cut = true;  // the resent packets fit
   if (m->state == TxMessage::State::ended) return;
   if (error == EMSGSIZE) return settling_.end_too_long(*m);
   m->local_error = error;

@@ -27,14 +27,14 @@ class Outgoing {
 
   // Where operations are posted.
   Posting& posting() { return posting_; }
-  // Cancels the oldest operation of that context of which packets are still to be sent. [LF-058]
+  // Cancels the oldest operation of that context that still has packets to send. [LF-058]
   bool cancel(Endpoint& ep, void* op_context);
   // Ses::take_back.
   void take_back(Endpoint& ep, uint64_t user);
   // Ends the oldest operation of the endpoint with status aborted. False: it has none.
   bool abort_next(Endpoint& ep);
 
-  // What PDS asks about outgoing messages, and what it reports about them.
+  // Calls of PDS about outgoing messages.
   bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out);
   bool pull(pds::MessageHandle message, pds::PacketRef& out);
   void encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch);
@@ -47,7 +47,8 @@ class Outgoing {
   // The system refused a packet of the message for good.
   void on_send_failed(pds::MessageHandle message, int error);
 
-  // The route to the peer carries less: messages to it go in packets that fit, or end. [LF-141]
+  // The route to the peer carries shorter packets: messages to it use packets that fit, or end.
+  // [LF-141]
   void on_path_lowered(PeerId peer);
   bool shorten(const pds::PacketRef& ref);
   // The keys of the secure domain are gone: all of its operations end. [TSS-146]
@@ -58,7 +59,7 @@ class Outgoing {
   // A peer asks for a deferred send again. False: it names no send to that peer. [SES-099]
   bool restart(const Restart& order);
 
-  // The source that we expose to that peer in that region, or null; and what a peer reads of it.
+  // The source that is exposed to that peer in that region, or null; and the reads of the peer.
   Exposure* exposure_of(RegionId region, PeerId peer) { return exposures_.of_region(region, peer); }
   void on_read_begun(Exposure& x, uint64_t offset, uint32_t length) {
     look_at(exposures_.on_read_begun(x, offset, length));

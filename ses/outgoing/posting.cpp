@@ -45,8 +45,8 @@ Result<Taken> Posting::rma(Endpoint& ep, const RmaRequest& request) {
   m->remote_offset = request.remote_offset;
   m->header_data = request.data;
   m->context = request.context;
-  // What a first packet asks for is implied by the MTU, so toward a peer of another MTU every
-  // packet is a message of its own. [LF-131, SES-017]
+  // The MTU implies how much a first packet requests, so toward a peer with another MTU every
+  // packet is a separate message. [LF-131, SES-017]
   if (request.read && !reads_whole(*m, request.to.peer)) {
     m->push_length = m->segment_length = std::min<uint32_t>(m->segment_length, m->mtu);
   }
@@ -58,8 +58,8 @@ Result<Taken> Posting::rma(Endpoint& ep, const RmaRequest& request) {
   return post(ep, *m);
 }
 
-// RUDI is a choice, never a need: what it does not take goes the endpoint's way. Only memory on
-// which replays do no harm, no header data, no order. [SES-027, SES-077, LF-091]
+// RUDI is optional: an operation that it cannot carry uses the endpoint's mode. Only memory that
+// tolerates replays, no header data, no order. [SES-027, SES-077, LF-091]
 Flow* Posting::rudi_flow(const Endpoint& ep, const RmaRequest& request) {
   if ((request.flags & kOpRudi) == 0) return nullptr;
   const uint8_t common = common_profiles(res_.config.profiles, request.to.capabilities);
@@ -80,8 +80,8 @@ Result<TxMessage*> Posting::make(Endpoint& ep, const Destination& to, std::span<
   m->is_fenced = (flags & kOpFence) != 0;
   m->delivery_complete = (flags & kOpDeliveryComplete) != 0;
   m->has_data = (flags & kOpRemoteData) != 0;
-  // Of what was retained the user knows already that it is done. With the queue or the buffers half
-  // full somebody may be waiting for room there.
+  // The user already has the completion of a retained operation. With the queue or the buffers half
+  // full the user may be waiting for room there.
   const bool is_awaited = (flags & kOpQuiet) == 0 && !m->is_retained;
   const bool is_scarce = ep.tx_open >= ep.options.tx_size / 2 || ep.retained.is_scarce();
   m->is_quiet = !is_awaited && !is_scarce && !m->delivery_complete && !m->is_fenced &&
@@ -89,8 +89,8 @@ Result<TxMessage*> Posting::make(Endpoint& ep, const Destination& to, std::span<
   return m;
 }
 
-// The secure domain of its job is being taken out of use. Only users begin nothing any more: what
-// the stack sends for itself is part of what was begun. [TSS-146]
+// The secure domain of its job is being taken out of use. Only users cannot begin operations any
+// more: the stack's own sends belong to started ones. [TSS-146]
 bool Posting::is_too_late(const Endpoint& ep, const Destination& to) const {
   if (res_.jobs == nullptr) return false;
   return res_.jobs->is_closing(to.job.value() != 0 ? to.job : ep.name.job);
@@ -138,8 +138,8 @@ Result<void> Posting::read_rest(Endpoint& ep, const RestRequest& request) {
   return {};
 }
 
-// Outside the order of the user's operations. Its process and index are those of the sender's
-// address where we know it, else 0; nobody looks at them. [SES-098, SES-102]
+// Outside the order of the user's operations. Process and index are those of the sender's address
+// if known, else 0; no receiver reads them. [SES-098, SES-102]
 Result<void> Posting::send_restart(Endpoint& ep, const Restart& r, uint32_t deferred) {
   Destination to;
   to.peer = r.peer;

@@ -54,7 +54,7 @@ Result<Taken> Posting::atomic(Endpoint& ep, const AtomicRequest& request) {
     gather(request.operand, operands.data());
     swap_elements(request.code.type, {operands.data(), bytes});
   }
-  // What returns values is not done before they are there.
+  // An operation that returns values completes when they have arrived.
   const uint32_t flags = (is_fetch ? request.flags & ~kOpRetain : request.flags) | kOpInject;
   TxMessage* m = UET_TRY(make(ep, request.to, {&staged, 1}, flags));
   const Result<void> taken = m->result.assign(request.result, res_.long_iovs);

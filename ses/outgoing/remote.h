@@ -1,5 +1,5 @@
 // The records of remote endpoints and of the flows that lead to them. Remotes and Flows own them;
-// SendOrder writes what is queued, held and counted there.
+// SendOrder writes their queues, holds and counts.
 #pragma once
 
 #include "pds/client.h"
@@ -36,11 +36,11 @@ struct FlowName : ListNode<struct NameTag> {
   FlowKey key;
 };
 
-// What PDS knows as one FlowId: messages in the order in which they will start.
+// The counterpart of one FlowId of PDS: messages in the order in which they will start.
 struct Flow {
   pds::FlowId id;
   pds::Mode mode{};
-  bool is_listed = false;  // among those of its peer
+  bool is_listed = false;  // the ring of its peer's flows
   PeerId peer;
   uint32_t users = 0;            // remotes, and unfinished operations of RUDI; 0: it is given back
   Flow* next_of_peer = nullptr;  // another one toward the same peer
@@ -57,7 +57,7 @@ struct RemoteKey {
   PidOnFep pid;
   ResourceIndex ri;
   bool absolute = false;
-  JobId job;                 // of the requests to it
+  JobId job;                 // of the requests to that endpoint
   bool is_internal = false;  // operations of SES itself: nothing of the user's holds them up
 
   bool operator==(const RemoteKey&) const = default;
@@ -70,8 +70,8 @@ inline uint64_t hash_of(const RemoteKey& key, uint64_t seed) {
                 name | uint64_t{key.job.value()} << 34, seed);
 }
 
-// What an endpoint knows of one remote endpoint: generations learnt, and the operations that may
-// not start yet. Forgotten when idle for long, when the room is needed, or with its peer.
+// State of an endpoint about one remote endpoint: learnt generations, and operations that may not
+// start yet. Forgotten when idle for long, when the room is needed, or with its peer.
 struct Remote : ListNode<struct IdleTag>, ListNode<SiblingTag> {
   explicit Remote(const RemoteKey& k) : key(k) {}
 
@@ -80,17 +80,18 @@ struct Remote : ListNode<struct IdleTag>, ListNode<SiblingTag> {
 
   RemoteKey key;
   Flow* flow = nullptr;
-  uint32_t initiator = 0;           // of its requests, as its address says
+  uint32_t initiator = 0;                // of its requests, as its address says
   std::array<uint8_t, 2> generations{};  // of untagged and tagged messages [SES-071, SES-134]
-  bool is_ordered = false;   // ROD
-  bool is_unwanted = false;  // its peer was forgotten: it goes when it is idle
+  bool is_ordered = false;               // ROD
+  bool is_unwanted = false;              // its peer was forgotten: it goes when it is idle
   // ROD: an operation must be sent again, so all later ones wait for it. [SES-029]
   bool is_recovering = false;
   Duration recovery_delay;
   Instant idle_since;
   uint32_t in_flight = 0;  // operations released to the flow and not ended
   uint32_t exposed = 0;    // rendezvous sends accepted and not read to their end
-  // In order: the read whose segments are not all released; nothing else is meanwhile. [LF-089]
+  // In order: the read whose segments are not all released; no other operation is released
+  // meanwhile. [LF-089]
   TxMessage* in_segments = nullptr;
   // Waiting for a fence, a recovery or those segments, in posting order.
   IntrusiveList<TxMessage, QueueTag> held;

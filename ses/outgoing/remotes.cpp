@@ -92,7 +92,7 @@ void Remotes::forget(Remote& remote) {
   flows_.leave(via);
 }
 
-// Those that were idle for long go; the timer comes again for the next one.
+// Forgets those that were idle for long; the timer is set for the next one.
 void Remotes::sweep() {
   while (Remote* const oldest = idle_.front()) {
     const Instant end = oldest->idle_since + res_.config.idle_time;

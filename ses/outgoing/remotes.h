@@ -1,4 +1,4 @@
-// Owns what this FEP knows of remote endpoints: finds or makes a Remote for each (endpoint, remote
+// Owns the records of remote endpoints: finds or makes a Remote for each (endpoint, remote
 // endpoint), and forgets those that were idle for long or whose peer the application forgot.
 #pragma once
 
@@ -20,7 +20,7 @@ class Remotes {
   static constexpr uint8_t kSweepTimer = 2;
 
   Remotes(Resources& res, Flows& flows) : res_(res), flows_(flows) {}
-  // So many for operations of SES itself, beside those of the users.
+  // Additional records for operations of SES itself.
   Result<void> create(uint32_t internal, Rng& rng);
 
   // Finds or makes one. Errc::again: no room, or no flow.
@@ -29,14 +29,15 @@ class Remotes {
   Result<Flow*> flow(const Endpoint& ep, PeerId peer, pds::Mode mode, JobId job);
   // An operation goes by a flow that is not its remote's; it leaves the flow at its end.
   void enter(Flow& flow) { flows_.enter(flow); }
-  // The first one of the user's whose requests carry that initiator ID, or null. [SES-102]
+  // The user's first record whose requests carry that initiator ID, or null. [SES-102]
   const Remote* of_source(EndpointId ep, PeerId peer, uint32_t initiator) const;
 
   // Nothing is unfinished toward it: it may be forgotten.
   void rest(Remote& remote);
-  // The application forgets the peer: what is idle toward it goes now, the rest when it rests.
+  // The application forgets the peer: idle records toward it go now, the rest when they become
+  // idle.
   void forget_peer(PeerId peer);
-  // The timer of kind kSweepTimer expired: forgets those that were idle for long.
+  // The timer of kind kSweepTimer expired: forgets records that were idle for long.
   void sweep();
 
  private:

@@ -25,8 +25,8 @@ inline constexpr std::array<BufferClass, 3> kBufferClasses{
 
 class RetainedPayloads {
  public:
-  // A buffer of `bytes` or more, at most kRetainBytes; null when there is none now. Takes the
-  // memory of all buffers from `arena` at the first call. O(1).
+  // A buffer of `bytes` or more, at most kRetainBytes; null when none is free. Takes the memory of
+  // all buffers from `arena` at the first call. O(1).
   std::byte* take(Arena& arena, uint64_t bytes) {
     UET_ASSERT(bytes <= kRetainBytes);
     if (memory_ == nullptr && !take_memory(arena)) return nullptr;

@@ -1,4 +1,4 @@
-// Whether a message may go again, when, and in packets of which length.
+// Whether and when a message may go again, and in packets of which length.
 #include "ses/outgoing/settling.h"
 
 #include "wire/payload_mtu.h"
@@ -8,16 +8,16 @@
 namespace uet::ses {
 namespace {
 
-// The target will take it when its application posts a receive or takes what is kept. [SES-191]
+// The target will accept it when its application posts a receive or takes kept messages. [SES-191]
 bool waits_for_application(wire::ReturnCode code) {
   return code == wire::ReturnCode::disabled_gen || code == wire::ReturnCode::no_match;
 }
 
 }  // namespace
 
-// A peer whose application has no receive for the message answers each time: that may last. One
-// that has only other reasons makes no progress, and is given up after as long as on a PDC that
-// lets nothing pass. [SES-135, SES-191, PDS-148]
+// A peer whose application has no receive for the message answers each time: that may last. A peer
+// with only other reasons makes no progress, and is given up after the same time as on a PDC
+// without progress. [SES-135, SES-191, PDS-148]
 bool Settling::may_retry(TxMessage& m) {
   if (m.retries == 0) m.first_refused = res_.now;
   if (res_.config.retry_limit != 0 && m.retries >= res_.config.retry_limit) return false;
@@ -45,7 +45,7 @@ void Settling::retry(TxMessage& m, Duration delay) {
   order_.again(m, delay);
 }
 
-// What answers a read comes on the way back, which is another matter. [LF-141, PDS-250]
+// The answer to a read comes on the way back, which has another limit. [LF-141, PDS-250]
 void Settling::fit(TxMessage& m) {
   const uint16_t payload = res_.payload_toward(m.remote->key.peer);
   if (m.mtu <= payload || m.is_read() || m.is_probe) return;
@@ -56,14 +56,14 @@ void Settling::fit(TxMessage& m) {
   }
   m.mtu = payload;
   if (m.segment_length > payload) {
-    m.header = wire::NextHeader::standard;  // the others are for one packet [SES-043]
+    m.header = wire::NextHeader::standard;  // the other headers are for one packet [SES-043]
     m.is_quiet = false;
   }
   if (m.state == TxMessage::State::queued) order_.announce(m);
 }
 
-// UNSUPPORTED_SIZE of a peer that could not send so much at a time [SES-157]: each packet is a
-// message of its own from here on, which states what it asks for [LF-131]. False: not so.
+// UNSUPPORTED_SIZE of a peer that cannot send that many octets at a time [SES-157]: from here on
+// each packet is a separate message, which states its length [LF-131]. False: another cause.
 bool Settling::ask_less(TxMessage& m) {
   if (m.code != wire::ReturnCode::unsupported_size || !m.is_read()) return false;
   if (std::min<uint32_t>(m.mtu, m.segment_length) <= wire::kPayloadMtuMin) return false;

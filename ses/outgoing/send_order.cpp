@@ -10,7 +10,7 @@ using State = TxMessage::State;
 
 namespace {
 
-// What PDS is still to pull of a message: its payload, and the headers of its packets.
+// Octets of a message that PDS has not pulled yet: its payload, and the headers of its packets.
 uint64_t to_be_pulled(const TxMessage& m) {
   const bool is_begun = m.state == State::started || m.state == State::ended;
   if ((m.state != State::queued && !is_begun) || m.is_fully_pulled) return 0;

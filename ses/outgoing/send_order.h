@@ -24,15 +24,14 @@ class SendOrder {
   void start(TxMessage& m);
   // It is over: what waited for the rest of its segments waits no longer.
   static void end_segments(TxMessage& m);
-  // Tells PDS how much of it is still to be pulled, if that has changed otherwise than by pulls.
-  // [CMS-016]
+  // Tells PDS the remaining octets, if they changed other than by pulls. [CMS-016]
   void announce(TxMessage& m);
-  // PDS has pulled that packet of it.
+  // PDS has pulled that packet of the message.
   static void note_pulled(TxMessage& m, const pds::PacketRef& ref);
   // Takes out one that has not started.
   void withdraw(TxMessage& m);
 
-  // The attempt is over and the operation with it, or it waits for no PDC: others may go.
+  // The attempt and its operation are over, or it waits for no PDC: other operations may go.
   void leave(TxMessage& m);
   // It was accepted and the target reads the rest: only a fence waits for it.
   void expose(TxMessage& m);
@@ -48,7 +47,7 @@ class SendOrder {
   // The timer of the remote expired.
   void on_timer(Remote& remote);
 
-  // Gives back what a read counts for at its flow, where the next one may wait.
+  // Releases the read from the limit of its flow, where the next read may wait.
   void end_read(TxMessage& m);
   // An operation of that remote is gone: the next ones go, and the remote may rest.
   void on_gone(Remote& remote);

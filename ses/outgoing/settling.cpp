@@ -1,4 +1,4 @@
-// What answers and failures do to a message, and when it is over. [ses.md 7]
+// The effect of answers and failures on a message, and its end. [ses.md 7]
 #include "ses/outgoing/settling.h"
 
 #include <algorithm>
@@ -35,10 +35,10 @@ bool lacks_answer(const TxMessage& m) {
   return !m.has_semantic_answer || m.data_bytes < m.expected_bytes();
 }
 
-// A message of which nothing was executed may go again on another PDC; a read, and a probe of an
-// exposed message, always: they change nothing. So may one that lacked a packet when the peer lost
-// the PDC: nobody took it for complete, and what arrived of it went with the PDC. All else failed
-// for good. [PDS-119, PDS-149, PDS-190]
+// A message that was not executed may go again on another PDC; a read, and a probe of an exposed
+// message, always: they change nothing. So may a message with a missing packet when the peer lost
+// the PDC: it cannot count as complete, and its received part was lost with the PDC. All others
+// failed for good. [PDS-119, PDS-149, PDS-190]
 bool may_go_again(const TxMessage& m) {
   const bool is_gone_there =
       m.failure.reason == pds::FailureReason::nack &&
@@ -55,7 +55,7 @@ void Settling::note_answer(TxMessage& m, const Answer& a) {
   switch (a.kind) {
     case Answer::Kind::ok:
       if (m.deferral != nullptr && a.defers()) {
-        // The target has no receive for it; what is not sent yet is not sent. [SES-095, SES-097]
+        // The target has no receive for it; unsent packets are not sent. [SES-095, SES-097]
         m.deferral->is_deferred = true;
         if (!m.is_fully_pulled) m.is_stopped = true;
         return;
@@ -95,11 +95,11 @@ void Settling::note_failure(TxMessage& m, const pds::Failure& failure) {
   if (m.failed_packets == 0 && !m.was_aborted) m.failure = failure;
   m.all_undelivered = m.all_undelivered && failure.not_delivered;
   m.any_undelivered = m.any_undelivered || failure.not_delivered;
-  order_.begin_recovery(*m.remote);  // nothing later starts before it is known how this one ends
+  order_.begin_recovery(*m.remote);  // later operations wait until the end of this one is known
 }
 
-// For messages that wait here: what they wait for will not come. For all others PDS calls on_failed
-// or on_aborted.
+// For messages that wait here: their answer will not come. For all others PDS calls on_failed or
+// on_aborted.
 void Settling::on_pdc_closed(pds::PdcHandle pdc) {
   while (TxMessage* const m = awaiting_.first(pdc)) {
     m->failure = pds::Failure{.reason = pds::FailureReason::closed};
@@ -203,7 +203,7 @@ void Settling::wait_for_reads(TxMessage& m) {
   order_.end_recovery_wait(*m.remote);
 }
 
-// In any other state the message is looked at when its packets are answered.
+// In any other state the message is handled when its packets are answered.
 void Settling::look_at_exposed(TxMessage& m) {
   if (m.state != State::exposed) return;
   if (m.exposure->is_read_out()) return end_exposed(m);
@@ -242,7 +242,8 @@ void Settling::begin_again(TxMessage& m) {
   order_.again_now(m);
 }
 
-// What PDS still asks of the operation is answered without its memory. [SES-105, PDS-182]
+// Further packets that PDS requests of the operation are made without its memory. [SES-105,
+// PDS-182]
 void Settling::stop(TxMessage& m, Completion::Status status) {
   const State was = m.state;
   if (was != State::started && was != State::exposed) order_.withdraw(m);

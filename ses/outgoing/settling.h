@@ -1,6 +1,6 @@
 // Decides what follows when an attempt to send, or an operation, is over: a report, another
-// attempt, or waiting for more. Owns the started messages for which PDS has no packet left and that
-// wait.
+// attempt, or waiting for more. Owns the started messages that wait and for which PDS has no packet
+// left.
 #pragma once
 
 #include "ses/outgoing/answer.h"
@@ -19,7 +19,7 @@ class Settling {
       : res_(res), operations_(operations), order_(order), exposures_(exposures) {}
   Result<void> create(Rng& rng) { return awaiting_.create(*res_.arena, res_.config.flows, rng); }
 
-  // What became of packets. settle() follows when all of them are counted.
+  // The results of packets. settle() follows when all of them are counted.
   void note_answer(TxMessage& m, const Answer& answer);
   void note_error(TxMessage& m, wire::ReturnCode code, uint8_t ri_generation);
   void note_failure(TxMessage& m, const pds::Failure& failure);

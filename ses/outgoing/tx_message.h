@@ -1,5 +1,5 @@
-// The record of one posted operation: the message that carries it now, how far it is, and what is
-// known of its answers. Operations owns these records.
+// The record of one posted operation: its present message, its progress, and its answers.
+// Operations owns these records.
 #pragma once
 
 #include "ses/endpoint.h"
@@ -37,7 +37,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
     waiting,   // was refused; its timer will queue it again
     exposed,   // rendezvous: accepted, the target reads the rest when it likes
     deferred,  // told to wait for a ready-to-restart
-    ended,     // reported; packets of it are still out and carry IE
+    ended,     // reported; its packets are still out and carry IE
   };
   // The only way to change the state; asserts that the change is in the table.
   void become(State next);
@@ -57,21 +57,21 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   bool all_undelivered : 1 = true;       // every failed packet was certainly not executed
   bool any_undelivered : 1 = false;      // some failed packet was
   bool was_aborted : 1 = false;
-  bool is_quiet : 1 = false;      // nobody waits for its answer [PDS-064]
+  bool is_quiet : 1 = false;      // no operation waits for its answer [PDS-064]
   bool is_probe : 1 = false;      // an exposed one asks whether the target still lives
   bool may_repeat : 1 = false;    // a rest that may be read again from its start
   bool is_retained : 1 = false;   // its user was told that it is done
   bool is_in_buffer : 1 = false;  // `copy` is one of the endpoint's buffers
-  bool is_cut : 1 = false;        // ended; what goes again of it is short and says so [LF-141]
+  bool is_cut : 1 = false;        // ended; its resent packets are short and carry IE [LF-141]
   wire::NextHeader header = wire::NextHeader::standard;
   uint8_t ri_generation = 0;  // of this attempt: resends must not change
   uint16_t mtu = 0;           // payload octets a packet
   MessageId id;
   uint32_t segment_length = 0;  // octets of the message on the wire ...
   uint64_t segment_start = 0;   // ... which starts here in the operation [LF-131]
-  uint32_t push_length = 0;     // octets of it that we push; rendezvous: not all
+  uint32_t push_length = 0;     // octets that this end sends; rendezvous: not all of the message
   uint32_t next_offset = 0;     // of the next packet
-  uint64_t announced = 0;       // octets that PDS expects to pull of it; see SendOrder::announce()
+  uint64_t announced = 0;       // octets that PDS expects to pull; see SendOrder::announce()
   uint32_t pulled_packets = 0;
   uint32_t answered_packets = 0;
   uint32_t failed_packets = 0;
@@ -99,7 +99,8 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   int local_error = 0;
   uint32_t retries = 0;
   Instant first_refused;      // zero: never
-  Instant stuck_since;        // refused for what no application can mend, since; zero: not so
+  Instant stuck_since;        // since when it is refused for reasons that no application can end;
+                              // zero: not so
   std::byte* copy = nullptr;  // of its payload
   OpContext context;
   Iov memory;
@@ -109,7 +110,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   uint32_t done_packets() const { return answered_packets + failed_packets; }
   // SES itself wants it; no user waits for it.
   bool is_internal() const { return pull != 0 || restart != 0; }
-  // Which of the two generations of its index it is under.
+  // Under which of the two generations of its index it was sent.
   bool is_tagged() const { return kind == OpKind::tagged_send && !is_probe; }
   bool is_read() const { return kind == OpKind::read; }
   bool is_atomic() const { return kind == OpKind::atomic || kind == OpKind::fetching_atomic; }

@@ -1,4 +1,4 @@
-// What is known of a message when its receive completes.
+// The facts about a message that its receive needs at completion.
 #pragma once
 
 #include "ses/receives/matcher.h"

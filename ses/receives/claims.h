@@ -28,9 +28,9 @@ class Claims {
                        Instant now);
   bool discard(EndpointId id, uint32_t claim, Instant now);
   bool discard(ReceiveQueueId id, uint32_t claim, Instant now);
-  // The same for a message that cannot be received: its sender is told that it failed.
+  // The same for a message that cannot be received: its sender gets an error.
   bool refuse(ReceiveQueueId id, uint32_t claim, Instant now);
-  // Who sent it, and to which endpoint it came; found is false: no such claim.
+  // Its sender and its endpoint; found is false: no such claim.
   Peeked look(ReceiveQueueId id, uint32_t claim) const;
   // The endpoint that a claimed message came to. Errc::not_found: no such claim.
   Result<EndpointId> endpoint_of(ReceiveQueueId id, uint32_t claim) const;

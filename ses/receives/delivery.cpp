@@ -17,11 +17,11 @@ Result<void> Delivery::receive(ReceiveQueue& queue, const ReceiveRequest& reques
   return {};
 }
 
-// Lets a receive have what was kept for it; if it wants more it waits among the others.
+// Gives a receive the kept messages that it matches; if it has room left it waits among the others.
 void Delivery::offer(ReceiveQueue& queue, PostedReceive& r) {
   Matcher& matcher = queue.matcher(r.tagged);
   const bool some_stalled = queue.stalled != 0 && (queue.is_shared || !r.tagged);
-  if (some_stalled && !queue.is_shared) return matcher.post(r);  // behind the one that is stalled
+  if (some_stalled && !queue.is_shared) return matcher.post(r);  // behind the stalled one
   const MatchFilter filter = filter_of(r);
   if (some_stalled || (r.multi && queue.deferred != 0)) {
     if (!offer_each(queue, r, filter)) matcher.post(r);
@@ -39,9 +39,8 @@ void Delivery::offer(ReceiveQueue& queue, PostedReceive& r) {
   matcher.post(r);
 }
 
-// Looks at one kept message after the other: those of an endpoint that is stalled are passed by,
-// and of messages that were told to wait no more are called than would fill a multi-receive. True:
-// it is used up.
+// Looks at one kept message after the other: skips those of a stalled endpoint, and calls no more
+// deferred messages than fill a multi-receive. True: the receive is used up.
 bool Delivery::offer_each(ReceiveQueue& queue, PostedReceive& r, const MatchFilter& filter) {
   Matcher& matcher = queue.matcher(r.tagged);
   UnexpectedMessage* u = matcher.oldest_unexpected();
@@ -87,7 +86,7 @@ bool Delivery::give(PostedReceive& r, UnexpectedMessage& u) {
   return true;
 }
 
-// The receive takes the message, and what has arrived of it.
+// The receive takes the message and its received octets.
 void Delivery::hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   kept_.hide(u);
   const uint64_t place = r.used;
@@ -122,7 +121,7 @@ void Delivery::hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   receives_.complete(ep, r, a);
 }
 
-// What has arrived of a kept message goes to its place in the receive.
+// The received octets of a kept message go to their place in the receive.
 void Delivery::copy(const UnexpectedMessage& u, const PostedReceive& r, uint64_t place,
                     uint64_t room) const {
   const auto copy_part = [&](uint32_t offset, uint32_t length) {
@@ -153,7 +152,7 @@ void Delivery::drain(Endpoint& ep) {
   if (drain(ep, ep.queue->untagged)) unstall(ep);
 }
 
-// False: some are left because there is no room for their completions.
+// False: some are left because the completion queue has no room.
 bool Delivery::drain(Endpoint& ep, Matcher& matcher) {
   UnexpectedMessage* u = matcher.oldest_unexpected();
   while (u != nullptr) {
@@ -186,13 +185,13 @@ Result<void> Delivery::cancel(ReceiveQueue& queue, void* op_context) {
   return Errc::not_found;
 }
 
-// The oldest endpoint of a shared queue reports the end of a receive that no message got; without
-// an endpoint nobody waits for it. Errc::again: no room for that completion. [LF-057]
+// The oldest endpoint of a shared queue reports the end of a receive without a message; without an
+// endpoint there is no report. Errc::again: no room for that completion. [LF-057]
 Result<void> Delivery::cancel(ReceiveQueue& queue, PostedReceive& r) {
   Endpoint* ep = queue.endpoints.front();
   if (r.open_messages != 0 && r.called == nullptr) {
-    // A multi-receive in use ends with its last message. That of a shared one says so; of others
-    // the room for one more completion is booked.
+    // A multi-receive in use ends with its last message. For a shared one that message reports it;
+    // for others the room for one more completion is booked.
     queue.matcher(r.tagged).remove(r);
     r.is_used_up = true;
     r.is_cancelled = !queue.is_shared;
@@ -214,10 +213,10 @@ Result<void> Delivery::cancel(ReceiveQueue& queue, PostedReceive& r) {
 }
 
 void Delivery::close(Endpoint& ep) {
-  if (ep.queue->is_shared) stall(ep);  // what it kept is not given any more
+  if (ep.queue->is_shared) stall(ep);  // its kept messages are not delivered any more
   pulls_.close(ep);
   deferred_.for_each_of(ep, [&](DeferredMessage& d) {
-    // Receives of its own end with it; shared ones are for others again.
+    // Its own receives end with it; shared ones become free for other messages.
     if (!ep.queue->is_shared) return deferred_.forget(d);
     give_up(d, Completion::Status::aborted);
   });
@@ -246,7 +245,7 @@ void Delivery::fail(RxMessage& m, Completion::Status status, ReturnCode code) {
   m.to = RxMessage::To::nowhere;
   arriving_.set_error(m, code);
   if (was == RxMessage::To::receive && m.pull != nullptr) pulls_.free(*m.pull);
-  m.pull = nullptr;  // of a kept one it goes with what is kept
+  m.pull = nullptr;  // for a kept message they go with the kept octets
   if (was == RxMessage::To::receive) {
     fail_receive(m, status);
   } else if (was == RxMessage::To::unexpected) {
@@ -269,8 +268,8 @@ void Delivery::fail_receive(RxMessage& m, Completion::Status status) {
   receives_.complete(*ep, r, a);
 }
 
-// The receive that was set aside for it is for others again, behind those that were posted
-// meanwhile. A claim was for this message alone.
+// The receive that was set aside for it is free for other messages again, behind receives that were
+// posted meanwhile. A claim was for this message alone.
 void Delivery::give_up(DeferredMessage& d, Completion::Status status) {
   const DeferredMessages::Lost lost = deferred_.give_up(d, status);
   if (lost.receive == nullptr) return;
@@ -288,7 +287,7 @@ void Delivery::drop(UnexpectedMessage& u, ReturnCode code) {
   if (u.arriving != nullptr) {
     u.arriving->to = RxMessage::To::nowhere;
     u.arriving->unexpected = nullptr;
-    u.arriving->pull = nullptr;  // it goes with what is kept
+    u.arriving->pull = nullptr;  // it goes with the kept octets
   }
   if (u.pull != nullptr && code == ReturnCode::ok && u.is_complete) {
     // Discarded: nothing of the rest is wanted.

@@ -1,6 +1,5 @@
-// Brings receives and messages together that wait for each other: a new receive gets what was kept
-// for it, and what ends before its time is reported. Owns the list of endpoints whose kept messages
-// wait for room in a completion queue.
+// Matches receives with messages that wait: a new receive gets kept messages, and early ends are
+// reported. Owns the list of endpoints whose kept messages wait for room in a completion queue.
 #pragma once
 
 #include "ses/deferral/deferred_messages.h"
@@ -39,8 +38,8 @@ class Delivery {
   // Lets a receive take a kept message. False: no room for its completion; nothing was changed.
   bool give(PostedReceive& r, UnexpectedMessage& u);
 
-  // A message will not be completed: ends its receive or drops what was kept. What still arrives of
-  // it is counted and told the code. [SES-107]
+  // A message will not be completed: ends its receive or drops its kept part. Later packets are
+  // counted and answered with the code. [SES-107]
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
   // A message that was told to wait will not come.
   void give_up(DeferredMessage& d, Completion::Status status);
@@ -52,8 +51,8 @@ class Delivery {
 
   // Kept messages go to their receives where the completion queue has room again.
   void drain();
-  // The same for those whose completion queue has room again: a walk over what is kept then ends
-  // with something given, so packets of peers do not cause it for nothing.
+  // The same for endpoints whose completion queue has room again: a walk over kept messages then
+  // delivers at least one, so packets of peers do not cause it in vain.
   void drain_where_room();
   bool is_stalled() const { return !stalled_.empty(); }
 

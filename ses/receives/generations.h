@@ -18,7 +18,7 @@ class Generations {
   }
   // There is neither a receive nor room.
   void disable(Endpoint& ep, bool tagged);
-  // The generation as it is now, after looking whether a disabled index comes back.
+  // The present generation, after checking whether a disabled index can be enabled.
   const Generation& refresh(Endpoint& ep, bool tagged) {
     if (!ep.generation(tagged).is_enabled) look(ep, tagged);
     return ep.generation(tagged);

@@ -49,7 +49,7 @@ void KeptMessages::answer(UnexpectedMessage& u, ReturnCode code, uint32_t modifi
                     .ri_generation = u.ri_generation,
                     .list = wire::ListCode::overflow,
                     .modified_length = modified_length};
-  // False: the PDC is gone, so nobody waits for this response.
+  // False: the PDC is gone, so the response is not needed.
   res_.pds->respond(u.token, response_ok(d), res_.now);
 }
 

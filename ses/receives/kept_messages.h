@@ -13,7 +13,7 @@
 
 namespace uet::ses {
 
-// What a peek saw. [LF-059]
+// The result of a peek. [LF-059]
 struct Peeked {
   bool found = false;
   uint64_t bytes = 0;
@@ -44,7 +44,7 @@ class KeptMessages {
   static void keep(Endpoint& ep, UnexpectedMessage& u, const Request& q, const Envelope& envelope);
   // Receives do not find it any more.
   void hide(UnexpectedMessage& u);
-  // The last octet of it has arrived; what its sender is told.
+  // The last octet of the message has arrived; the answer to its sender.
   pds::Verdict complete(UnexpectedMessage& u, const Request& q);
   // Gives the answer that delivery-complete made wait, if it is owed. [SES-148]
   void answer(UnexpectedMessage& u, wire::ReturnCode code, uint32_t modified_length);
@@ -52,7 +52,7 @@ class KeptMessages {
   Endpoint& endpoint_of(const UnexpectedMessage& u) const;
   // The first one that the filter accepts. [LF-059]
   Peeked peek(ReceiveQueue& queue, const ReceiveRequest& filter, bool claim);
-  // What is known of it, claimed or not.
+  // The facts about the message, claimed or not.
   static Peeked seen(const UnexpectedMessage& u);
   // The message of that claim. Null: no such claim.
   UnexpectedMessage* claimed(const ReceiveQueue& queue, uint32_t claim);

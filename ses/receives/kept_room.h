@@ -1,6 +1,6 @@
-// Room for messages that found no receive: their records, and pages for what has arrived of them.
-// A message is charged for its record and for the pages that its octets fill, never for a length
-// that its header claims; no peer gets all of the room. [SES-126, SES-189]
+// Room for messages that found no receive: their records, and pages for their received octets. A
+// message is charged for its record and for the pages that its octets fill, never for a length that
+// its header claims; no peer gets all of the room. [SES-126, SES-189]
 #pragma once
 
 #include "ses/config.h"
@@ -19,8 +19,8 @@ namespace uet::ses {
 
 class KeptRoom {
  public:
-  // Who wants room: a source that has not shown that it hears us may be forged, and leaves a
-  // quarter of everything to those who have.
+  // The source that wants room: an unproven source may be forged, and leaves a quarter of
+  // everything to proven ones.
   struct Sender {
     PeerId peer;
     bool is_confirmed = true;
@@ -28,13 +28,13 @@ class KeptRoom {
 
   Result<void> create(Arena& arena, const Config& config, pds::PeerTable& peers);
 
-  // PDS is told from here on how much of the room is used. [CMS-116]
+  // From here on PDS is told how much of the room is used. [CMS-116]
   void report_to(Resources& res) { res_ = &res; }
 
-  // A record for a message of which so many octets will come. Null: no room for all of it now.
+  // A record for a message of so many octets. Null: no room for all of it now.
   UnexpectedMessage* admit(const Sender& sender, uint32_t bytes);
   void drop(UnexpectedMessage& u);
-  // Keeps what arrived of it. False: no room for it now, and nothing has changed.
+  // Keeps received octets of it. False: no room for them now, and nothing has changed.
   bool store(UnexpectedMessage& u, uint32_t offset, std::span<const std::byte> payload,
              bool is_confirmed);
 

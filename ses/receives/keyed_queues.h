@@ -16,7 +16,7 @@
 
 namespace uet::ses {
 
-// What exact matching compares: a tag (0 for untagged messages) and a source, or any source.
+// The fields of exact matching: a tag (0 for untagged messages) and a source, or any source.
 struct MatchKey {
   static constexpr uint32_t kAnyPeer = ~uint32_t{0};
 
@@ -50,7 +50,7 @@ class KeyedNode {
   MatchKey key_;
   KeyedNode* prev_ = nullptr;   // of the same key; null in the first
   KeyedNode* next_ = nullptr;   // of the same key
-  KeyedNode* last_ = nullptr;   // in the first of a key: the last of it
+  KeyedNode* last_ = nullptr;   // in the first element of a key: the last of it
   KeyedNode* chain_ = nullptr;  // in the first of a key: the first of the next key in the bucket
 };
 
@@ -67,7 +67,7 @@ class KeyedQueues {
     if (buckets_.empty()) return Errc::no_memory;
     return {};
   }
-  // So many elements keep the chains short; more are allowed. What was taken before is kept.
+  // So many elements keep the chains short; more are allowed. Memory taken earlier is kept.
   void expect(uint32_t elements) {
     buckets_max_ = std::bit_ceil(elements);
     full_size_ = static_cast<uint32_t>(buckets_.size());
@@ -139,7 +139,7 @@ class KeyedQueues {
 
   static constexpr uint32_t kFirstBuckets = 16;
 
-  // Four times as many buckets. Where there is no memory for them the chains get longer.
+  // Four times as many buckets. Without memory for them the chains get longer.
   [[gnu::noinline]] void grow() {
     full_size_ = UINT32_MAX;
     const auto count = static_cast<uint32_t>(buckets_.size());

@@ -31,7 +31,7 @@ void Matcher::expect(uint32_t receives) {
   unexpected_by_source_.expect(receives);
 }
 
-// At least four times as much, so that what is left behind in the arena is less than what is used.
+// At least four times as much, so that the old tables in the arena take less than the new ones.
 Result<void> Matcher::grow(uint32_t receives) {
   UET_ASSERT(receives <= capacity_max_);
   const uint32_t wanted = std::min(std::max({4 * capacity_, receives, 16U}), capacity_max_);
@@ -101,7 +101,7 @@ PostedReceive* Matcher::match(const Envelope& envelope) const {
   }
   if (wildcard_count_ == 0) return best;
 
-  // Only those older than the exact one count.
+  // Only receives older than the exact one count.
   const uint64_t before = best == nullptr ? UINT64_MAX : best->sequence;
   const auto is_older = [](const Wildcard& w, uint64_t sequence) { return w.sequence < sequence; };
   const auto first = wildcards_.begin() + wildcard_begin_;
@@ -119,7 +119,7 @@ PostedReceive* Matcher::match(const Envelope& envelope) const {
 uint32_t Matcher::next_hit(uint64_t tag, uint32_t i, uint32_t end) const {
   const auto miss = [&](uint32_t at) { return (patterns_[at].tag ^ tag) & patterns_[at].care; };
   for (; end - i >= 4; i += 4) {
-    // One branch for four.
+    // One branch for four elements.
     const auto hits =
         static_cast<unsigned>(miss(i) == 0) + static_cast<unsigned>(miss(i + 1) == 0) +
         static_cast<unsigned>(miss(i + 2) == 0) + static_cast<unsigned>(miss(i + 3) == 0);

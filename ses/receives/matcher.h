@@ -1,5 +1,5 @@
-// Which posted receive takes a message, and which kept message a new receive takes. One Matcher
-// for the untagged and one for the tagged messages of a queue. [SES-119..124]
+// Finds the posted receive for a message, and the kept message for a new receive. One Matcher for
+// the untagged and one for the tagged messages of a queue. [SES-119..124]
 //
 // Exact receives are found by hash, wildcard ones by scanning an array in posting order; the older
 // of the two wins, so posting order holds across both. [SES-122] Cost: exact 2 cache misses
@@ -32,8 +32,8 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   PeerId from;
   uint32_t from_initiator = 0;
   uint32_t wildcard_slot = 0;
-  uint32_t job = kAnyJob;  // whose messages it may take [SES-117]
-  bool by_job = false;     // others pass it by [SES-119]
+  uint32_t job = kAnyJob;  // the source whose messages it may take [SES-117]
+  bool by_job = false;     // messages of other sources skip it [SES-119]
   bool directed = false;
   bool tagged = false;
   bool multi = false;
@@ -49,10 +49,10 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   DeferredMessage* called = nullptr;  // it is set aside for that message
 
   uint64_t room() const { return memory.bytes() - used; }
-  // What it asks for is a key: the rest is found by looking at each.
+  // The filter is a key for a look-up: all other filters look at each message.
   bool is_exact() const { return ignore == 0 && !by_job; }
   bool accepts_sender(const struct Envelope& e) const;
-  // What matches of another job is refused, not passed by. [SES-117]
+  // A match of another job is refused, not skipped. [SES-117]
   bool allows(JobId of) const { return job == kAnyJob || job == of.value(); }
 };
 
@@ -69,8 +69,8 @@ inline bool PostedReceive::accepts_sender(const Envelope& e) const {
          (!by_job || job == e.job.value());
 }
 
-// A message that came before its receive. Finding one by its tag and taking it out touches the
-// first cache line of it and of its neighbours, and nothing else. [SES-126]
+// A message that came before its receive. Finding one by its tag and taking it out touches only its
+// first cache line and that of its neighbours. [SES-126]
 struct alignas(64) UnexpectedMessage : ListNode<struct ArrivalTag>,
                                        KeyedNode<struct ByTag>,
                                        KeyedNode<struct BySource> {
@@ -86,16 +86,16 @@ struct alignas(64) UnexpectedMessage : ListNode<struct ArrivalTag>,
   uint8_t ri_generation = 0;
   MessageId message_id;
   pds::RxToken token;
-  RxMessage* arriving = nullptr;        // the rest of it is on its way
-  Pull* pull = nullptr;                 // rendezvous: the pages hold what was pushed
-  DeferredMessage* deferred = nullptr;  // told to wait: nothing of it is kept but this
+  RxMessage* arriving = nullptr;        // the rest of the message is under way
+  Pull* pull = nullptr;                 // rendezvous: the pages hold the pushed octets
+  DeferredMessage* deferred = nullptr;  // deferred: only this record is kept
   // Puts an odd number of lines between the first ones, which then spread over all sets of a cache.
   alignas(64) PageList pages;
 };
 static_assert(sizeof(ListNode<ArrivalTag>) + sizeof(KeyedNode<ByTag>) == 64);
 static_assert(sizeof(UnexpectedMessage) / 64 % 2 == 1);
 
-// What a receive or a peek asks for.
+// The filter of a receive or a peek.
 struct MatchFilter {
   uint64_t tag = 0;
   uint64_t ignore = 0;
@@ -114,12 +114,12 @@ struct MatchFilter {
 
 class Matcher {
  public:
-  // Once, before anything else. Tables grow with what is in them, from an arena that outlives this
-  // object; nothing is taken back.
+  // Call once before anything else. Tables grow with their contents, from an arena that outlives
+  // this object; no memory is returned.
   Result<void> create(Arena& arena, uint64_t seed);
   // No more receives than this will be posted at once: how large the tables may get.
   void expect(uint32_t receives);
-  // Room for so many receives, of which any may be a wildcard one. Errc::no_memory: as before.
+  // Room for so many receives, any of which may be a wildcard one. Errc::no_memory: unchanged.
   Result<void> make_room(uint32_t receives) {
     if (receives <= capacity_) return {};
     return grow(receives);
@@ -141,7 +141,7 @@ class Matcher {
   UnexpectedMessage* next_unexpected(const UnexpectedMessage& m) { return unexpected_.next(m); }
 
  private:
-  // What every scan reads, apart from what only a hit reads.
+  // Fields that every scan reads, apart from fields that only a hit reads.
   struct Pattern {
     uint64_t tag;
     uint64_t care;  // bits that must agree
@@ -157,7 +157,7 @@ class Matcher {
   void index_sources();
 
   KeyedQueues<PostedReceive, ExactTag> exact_;
-  uint32_t directed_count_ = 0;  // of those in exact_
+  uint32_t directed_count_ = 0;  // of the receives in exact_
   // Both in posting order, with the same holes. Twice as long as capacity_, so that holes are
   // squeezed out only once per capacity_ posts.
   std::span<Pattern> patterns_;
@@ -168,8 +168,8 @@ class Matcher {
 
   IntrusiveList<UnexpectedMessage, ArrivalTag> unexpected_;
   KeyedQueues<UnexpectedMessage, ByTag> unexpected_by_tag_;
-  // Kept from the first time on that a message of one source is asked for: a queue less to leave
-  // for those that never ask. The first look-up pays for what is there, once.
+  // Kept from the first request for messages of one source on: endpoints that never make one have a
+  // queue less to maintain. The first look-up builds it, once.
   KeyedQueues<UnexpectedMessage, BySource> unexpected_by_source_;
   bool has_sources_ = false;
   uint32_t capacity_ = 0;  // wildcard receives

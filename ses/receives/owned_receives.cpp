@@ -28,8 +28,8 @@ void OwnedReceives::begin_turn() {
   }
 }
 
-// What cannot be made a receive of is reported as failed; the message waits for another one. There
-// is room for both reports before the owner is asked, who gives a receive once.
+// A receive that cannot be stored is reported as failed; the message waits for another one. There
+// is room for both reports before the owner is asked, because the owner gives a receive once.
 PostedReceive* OwnedReceives::ask(Endpoint& ep, const Sought& message) {
   ReceiveQueue& queue = *ep.queue;
   if (queue.open >= queue.size || !receives_.has_slot() || !reserve(res_, ep)) return nullptr;
@@ -67,7 +67,7 @@ void OwnedReceives::settle(ReceiveQueue& queue, bool tagged) {
   }
 }
 
-// The owner alone says what becomes of it.
+// Only the owner decides about the message.
 bool OwnedReceives::claim(ReceiveQueue& queue, UnexpectedMessage& u) {
   const uint64_t* const data = u.has_header_data ? &u.header_data : nullptr;
   if (!queue.owner->keep(kept_.room().claim_of(u), data)) return false;

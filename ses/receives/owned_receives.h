@@ -1,6 +1,6 @@
-// Queues whose receives somebody else owns: asks the owner for the receive of a message, and tells
-// it of the messages that are kept. The owner is asked only in its own turn, when it holds what it
-// locks; what arrives at other times is kept and asked about in the next turn. [LF-159]
+// Queues whose receives belong to an owner outside SES: asks the owner for the receive of a
+// message, and reports kept messages to it. The owner is asked only in its own turn, while it holds
+// its locks; messages that arrive at other times are kept until the next turn. [LF-159]
 //
 // message \ event | arrives in turn          | arrives at other times | turn begins
 // -               | owner asked: its receive | kept                   | -

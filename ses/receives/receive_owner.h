@@ -10,7 +10,7 @@
 
 namespace uet::ses {
 
-// What the owner is told of a message.
+// The facts about a message for the owner.
 struct Sought {
   Envelope envelope;
   uint32_t bytes = 0;

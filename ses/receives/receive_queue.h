@@ -16,7 +16,7 @@ class ReceiveOwner;
 
 using ReceiveQueueId = Id<struct ReceiveQueueTag, uint32_t>;  // 0: none
 
-// The order of posting and that of arrival are those of the whole queue. [SES-122]
+// The whole queue has one order of posting and one of arrival. [SES-122]
 struct ReceiveQueue : ListNode<struct FreeQueueTag>, ListNode<struct OwnedTag> {
   ReceiveQueueId id;
   bool is_open = false;

@@ -26,10 +26,10 @@ MatchFilter filter_of(const ReceiveRequest& request) {
 }
 
 Result<PostedReceive*> Receives::make(ReceiveQueue& queue, const ReceiveRequest& request) {
-  // An owner posts as many as it likes, none of which stands in the Matcher. [LF-159]
+  // An owner posts any number of receives, and the Matcher has none of them. [LF-159]
   const bool is_matched = queue.owner == nullptr;
   if (is_matched && queue.open >= queue.size) return Errc::again;
-  // A multi-receive is consumed in place, so it is one piece. [LF-096]
+  // A multi-receive is filled in place, so it is one piece. [LF-096]
   if (request.multi && request.iov.size() != 1) return Errc::invalid;
   if (request.multi && request.tagged) return Errc::unsupported;
   // Wildcards are an HPC feature. [LF-067, SES-185]
@@ -65,8 +65,8 @@ Result<PostedReceive*> Receives::make(ReceiveQueue& queue, const ReceiveRequest&
   return r;
 }
 
-// What is posted at an endpoint has the room of its last message already; a shared receive has none
-// until it is known whose completion it will be.
+// A receive posted at an endpoint has the room of its last message already; a shared receive has
+// none until the endpoint that completes it is known.
 bool Receives::book(const Endpoint& ep, const PostedReceive& r, uint64_t bytes) {
   return (!ep.queue->is_shared && will_be_used_up(r, bytes)) || reserve(res_, ep);
 }

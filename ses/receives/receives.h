@@ -14,7 +14,7 @@
 
 namespace uet::ses {
 
-// What it asks for, as a filter for kept messages.
+// The fields of the receive as a filter for kept messages.
 MatchFilter filter_of(const PostedReceive& r);
 MatchFilter filter_of(const ReceiveRequest& request);
 
@@ -28,7 +28,7 @@ class Receives {
 
   // Whether make() finds a record.
   bool has_slot() const { return receives_.size() < receives_.capacity(); }
-  // One that is not in its Matcher yet. Errors as of Ses::receive.
+  // A receive that is not yet in its Matcher. Errors as of Ses::receive.
   Result<PostedReceive*> make(ReceiveQueue& queue, const ReceiveRequest& request);
 
   // Whether a message of that length is the last one of the receive. [LF-096]
@@ -42,7 +42,7 @@ class Receives {
   void consume(Endpoint& ep, PostedReceive& r, uint64_t bytes);
   // As it was before it was set aside for a message.
   static void take_back(PostedReceive& r);
-  // The same, and it comes behind those that were posted meanwhile.
+  // The same, behind receives that were posted meanwhile.
   static void post_again(ReceiveQueue& queue, PostedReceive& r) {
     take_back(r);
     r.sequence = queue.next_sequence++;

@@ -1,6 +1,6 @@
 // Memory for payload that no receive waits for yet: pages of one arena block, touched when used. A
-// message takes a page when an octet for it arrives, so what its header claims costs nothing, and
-// any octet of it is found in O(1), in whatever order they come. [SES-126, SES-189]
+// message takes a page when an octet for it arrives, so a length in its header costs nothing, and
+// any octet is found in O(1), in any order of arrival. [SES-126, SES-189]
 #pragma once
 
 #include "base/arena.h"
@@ -18,7 +18,7 @@ struct PageList {
   static constexpr uint32_t kNone = UINT32_MAX;  // a page that nothing has arrived for
 
   uint64_t bytes = 0;
-  uint32_t page_count = 0;  // of payload, when all of it is there
+  uint32_t page_count = 0;  // of payload, when the whole message has arrived
   uint32_t held = 0;        // taken so far, those with page numbers too
   std::array<uint32_t, 4> pages{kNone, kNone, kNone, kNone};  // payload pages, or the one root
 };
@@ -43,7 +43,7 @@ class UnexpectedPool {
   // [offset, offset + length) must lie inside the list, and the pages that are missing be free.
   void write(PageList& list, uint64_t offset, std::span<const std::byte> source);
   // Calls fn(std::span<const std::byte>) for the pieces of [offset, offset + length), in order. All
-  // of it has been written.
+  // of it must have been written.
   template <class Fn>
   void read(const PageList& list, uint64_t offset, uint64_t length, Fn&& fn) const {
     UET_ASSERT(offset <= list.bytes && length <= list.bytes - offset);

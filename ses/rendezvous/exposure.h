@@ -1,5 +1,5 @@
-// The record of one rendezvous send at its initiator: the source that is exposed, and how much of
-// it the target has read. Exposures owns these records. [ses.md 4.4]
+// The record of one rendezvous send at its initiator: its exposed source, and how many octets the
+// target has read. Exposures owns these records. [ses.md 4.4]
 #pragma once
 
 #include "ses/memory/memory_region.h"
@@ -20,12 +20,12 @@ struct Exposure {
   wire::Rendezvous source;
   uint32_t wanted = 0;       // octets that the target will read
   uint32_t served = 0;       // of them acknowledged, in this attempt to read
-  uint32_t unsure = 0;       // of those that became too long: they may have arrived [LF-141]
+  uint32_t unsure = 0;       // answers that became too long: they may have arrived [LF-141]
   uint64_t unsure_end = 0;   // behind the last of these
   uint32_t first_read = 0;   // octets of the READ that began the rest
-  uint16_t attempt = 0;      // grows when the target begins anew
-  uint8_t idle_looks = 0;    // times that it was found as it was, one after the other
-  bool is_begun = false;     // some of it was asked for
+  uint16_t attempt = 0;      // grows when the target starts over
+  uint8_t idle_looks = 0;    // probes in a row that found no progress
+  bool is_begun = false;     // the target has asked for a part
   bool is_released = false;  // the target said that it reads no more
   bool is_given_up = false;  // that it could not read all it wanted
   bool is_kept = false;      // the target has no receive for it yet [SES-090]
@@ -36,7 +36,7 @@ struct Exposure {
   bool may_be_read_out() const { return unsure != 0 && uint64_t{served} + unsure >= wanted; }
 };
 
-// What is known of an answer to a READ when its way back is over.
+// The facts about an answer to a READ that has ended.
 struct AnswerEnd {
   uint32_t exposed = 0;  // handle of the Exposure that was read; 0: a region of the user's
   uint16_t attempt = 0;  // of reading it

@@ -15,7 +15,7 @@ Result<void> Exposures::create() {
   return exposures_.create(*res_.arena, res_.config.rendezvous_sends, Reuse::rested);
 }
 
-// What finds no room for that goes as a plain send. [SES-088, LF-041]
+// A message without room for a record goes as a plain send. [SES-088, LF-041]
 void Exposures::expose(const Endpoint& ep, TxMessage& m, std::span<const IoSlice> iov,
                        uint8_t theirs) {
   const uint8_t common = common_profiles(res_.config.profiles, theirs);
@@ -56,7 +56,7 @@ void Exposures::free(TxMessage& m) {
   m.exposure = nullptr;
 }
 
-// A source of which the target has read keeps its first part.
+// After the target has read a part, the first part stays exposed.
 bool Exposures::shorten(TxMessage& m, uint16_t payload) {
   Exposure& x = *m.exposure;
   if (x.is_begun) return false;
@@ -65,25 +65,25 @@ bool Exposures::shorten(TxMessage& m, uint16_t payload) {
   return true;
 }
 
-// The target is asked once soon, if it may have all of it, and else when it was silent for long.
+// The target is probed once soon, if it may have all of it, and else after a long silence.
 Instant Exposures::next_look(const TxMessage& m) const {
   const bool is_soon = m.exposure->may_be_read_out() && m.exposure->idle_looks == 0;
   const Config& config = res_.config;
   return res_.now + (is_soon ? config.retry_time_cap : config.retry_patience);
 }
 
-// Nothing is outstanding, so nothing would show that the target is gone: ask it [SES-051]. One that
-// has a receive and does not read, or began to and stopped, has given up. A target of another make
-// answers OK whatever it knows.
+// Nothing is outstanding that would show that the target is gone: probe it [SES-051]. A target that
+// has a receive and does not read, or that began and stopped, has given up. A target of another
+// implementation answers OK in any case.
 bool Exposures::on_silence(Exposure& x) {
   const bool should_read = !x.is_kept || x.is_begun;
   if (should_read && ++x.idle_looks == kIdleLooksMax) x.is_given_up = true;
   return !x.is_given_up;
 }
 
-// Whatever the target is busy with, it lives; unless it does not know the message and never asked
-// for any of it: then it began anew since, and nobody will. One that has asked may have all it
-// wants, and what that shows is still on its way, or became unsure.
+// The target is alive in any state. Exception: it does not know the message and never asked for a
+// part: then it restarted, and will not read. A target that has asked may have everything it wants,
+// and its last report is still under way, or became uncertain.
 bool Exposures::on_probe_refused(Exposure& x, wire::ReturnCode code) {
   if (code == wire::ReturnCode::bad_mkey) {
     if (!x.is_begun) x.is_given_up = true;
@@ -92,7 +92,7 @@ bool Exposures::on_probe_refused(Exposure& x, wire::ReturnCode code) {
   return x.is_read_out() || x.is_given_up;
 }
 
-// The target is told to be the one that reads before its read is looked at.
+// The reader is identified as the target before its read is handled.
 Exposure* Exposures::of_region(RegionId region, PeerId peer) {
   Exposure* const x = exposures_.get(Handle<Exposure>::from_word(memory_.exposed(region)));
   const bool is_its = x != nullptr && x->region == region && x->message->remote->key.peer == peer;
@@ -106,8 +106,8 @@ Exposure* Exposures::find(uint32_t handle, uint16_t attempt) {
 }
 
 // A READ of an exposed source arrives. If it begins at the start of the rest, and is no longer than
-// the first READ, the target has started over: what was served before does not count any more. A
-// READ of length 0 says that the target is finished, or, at offset 0, that it gives up.
+// the first READ, the target has started over: earlier reads do not count any more. A READ of
+// length 0 means that the target is finished, or, at offset 0, that it gives up.
 TxMessage* Exposures::on_read_begun(Exposure& x, uint64_t offset, uint32_t length) {
   const bool is_first = !x.is_begun;
   x.is_begun = true;
@@ -136,7 +136,7 @@ TxMessage* Exposures::on_served(Exposure& x, uint32_t bytes) {
   return x.message;
 }
 
-// The target has an answer to its READ, the data or what became of it.
+// The target has an answer to its READ: the data or the error.
 TxMessage* Exposures::on_answer_end(const AnswerEnd& answer) {
   Exposure* const x = find(answer.exposed, answer.attempt);
   if (x == nullptr) return nullptr;

@@ -38,12 +38,12 @@ class Exposures {
 
   // The exposed source of that region, for the peer that the send is for; else null.
   Exposure* of_region(RegionId region, PeerId peer);
-  // The events of reading. What they return is the message to look at again, or null.
+  // Events of reads. They return the message to check again, or null.
   TxMessage* on_read_begun(Exposure& x, uint64_t offset, uint32_t length);
   TxMessage* on_answer_end(const AnswerEnd& answer);
   TxMessage* on_served(Exposure& x, uint32_t bytes);
   void on_answer_cut(const AnswerEnd& answer);
-  // What the target says of the message. [SES-090, SES-091]
+  // The target's report about the message. [SES-090, SES-091]
   static void note_delivered(TxMessage& m, wire::ListCode list, uint32_t modified_length);
 
   // When the target is asked whether it still lives, if nothing is heard before.
@@ -52,7 +52,7 @@ class Exposures {
   static bool on_silence(Exposure& x);
   // The probe was refused with that code. True: the send is over.
   static bool on_probe_refused(Exposure& x, wire::ReturnCode code);
-  // How a send whose source is not needed any more has ended.
+  // The result of a send whose source is no longer needed.
   static Completion::Status end_of(TxMessage& m);
 
  private:

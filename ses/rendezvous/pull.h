@@ -1,4 +1,4 @@
-// The record of one rendezvous message at its target: what is left to read. Pulls owns these
+// The record of one rendezvous message at its target: the part still to read. Pulls owns these
 // records. [ses.md 4.4]
 #pragma once
 

@@ -1,4 +1,4 @@
-// What is left to read of rendezvous messages.
+// Reads the rest of rendezvous messages.
 #include "ses/rendezvous/pulls.h"
 
 #include "pds/share.h"
@@ -17,7 +17,7 @@ constexpr uint8_t kReleasesMax = 50;  // each lasts as long as the peer is waite
 }  // namespace
 
 Result<void> Pulls::create(Rng& rng) {
-  // Beside what one peer has kept there is room within its share for what has a receive.
+  // Beside a peer's kept messages its share has room for messages with a receive.
   const uint32_t pulls = 2 * res_.config.unexpected_messages + res_.config.rx_messages;
   const Room room{std::min(pulls, 64U), pulls};
   UET_CHECK(pulls_.create(*res_.arena, pulls, Reuse::rested));
@@ -49,7 +49,7 @@ Pull* Pulls::make(const Request& q) {
   p->peer = q.peer;
   p->job = q.common.job_id;
   p->is_absolute = !q.common.rel;
-  // A peer that uses a key for two messages is told of the first one.
+  // If a peer uses a key for two messages, the first one is found.
   (void)by_key_.insert({p->peer, p->source.read_memory_key}, p);
   res_.peers->add_ref(q.peer);  // its ID must not come to mean another peer while there is more
   return p;
@@ -67,8 +67,8 @@ void Pulls::free(Pull& p) {
   pulls_.free(&p);
 }
 
-// The answer does not wait for the rest, delivery-complete or not: what was read is acknowledged
-// when it is in its place, and the send waits for these acknowledgements anyway. [SES-048, SES-089,
+// The answer does not wait for the rest, delivery-complete or not: each read is acknowledged when
+// its data is in place, and the send waits for these acknowledgements anyway. [SES-048, SES-089,
 // SES-091]
 void Pulls::read_rest(const Endpoint& ep, Pull& p, PostedReceive& r, const Arrived& a) {
   p.endpoint = ep.id;
@@ -103,7 +103,7 @@ void Pulls::release_sender(const Endpoint& ep, Pull& p) {
   start();
 }
 
-// Behind the others of its peer.
+// Behind the other messages of its peer.
 void Pulls::wait(Pull& p) {
   PullQueue** const known = by_peer_.find(p.peer);
   PullQueue* queue = known == nullptr ? nullptr : *known;
@@ -123,7 +123,7 @@ void Pulls::drop_if_empty(PullQueue& queue) {
   queues_.free(&queue);
 }
 
-// One peer gets no more of the places than it leaves free.
+// A peer gets at most as many places as it leaves free.
 bool Pulls::has_place(PeerId id) const {
   const uint32_t places = res_.config.rendezvous_reads;
   if (reading_ >= places) return false;
@@ -132,9 +132,9 @@ bool Pulls::has_place(PeerId id) const {
                                places);
 }
 
-// The peers take turns. What finds no place goes when a read ends; what finds no slot or flow is
-// tried again later, and keeps no other peer's from being read. Cost: what is started, and the
-// peers that wait.
+// The peers take turns. A message without a place goes when a read ends; one without a slot or flow
+// is tried again later, and does not delay other peers. Cost: the started reads and the waiting
+// peers.
 void Pulls::start() {
   bool is_refused = false;
   bool any = true;
@@ -211,8 +211,8 @@ void Pulls::on_end(const InternalEnd& done) {
   Endpoint* ep = endpoints_.get(p->endpoint);
   UET_ASSERT(ep != nullptr);
   if (p->stage == Pull::Stage::releasing) {
-    // Sent again if it did not arrive. Who refuses it has heard it: the initiator may be through
-    // and know nothing of the message any more.
+    // Sent again if it did not arrive. A peer that refuses it has received it: the initiator may be
+    // finished and have forgotten the message.
     const bool is_known = done.status != Completion::Status::undeliverable;
     if (!is_known && ++p->releases_failed < kReleasesMax) {
       p->again_at = res_.now + res_.config.retry_time_cap;
@@ -229,7 +229,7 @@ void Pulls::on_end(const InternalEnd& done) {
   start();
 }
 
-// The rest will not come: the receive ends in error, and so does the send when it is told.
+// The rest will not come: the receive ends in error, and so does the send when it gets the report.
 void Pulls::fail(Pull& p, Completion::Status status, ReturnCode code) {
   Endpoint* ep = endpoints_.get(p.endpoint);
   UET_ASSERT(ep != nullptr);
@@ -238,7 +238,8 @@ void Pulls::fail(Pull& p, Completion::Status status, ReturnCode code) {
     p.arrived.code = code;
     receives_.complete(*ep, *p.receive, p.arrived);
   }
-  // Nobody reads for an endpoint that closes, and one who took the source away knows.
+  // No reads for an endpoint that closes, and an initiator that withdrew the source needs no
+  // report.
   if (status == Completion::Status::aborted || code == ReturnCode::bad_mkey) return free(p);
   p.receive = nullptr;
   p.has_failed = true;
@@ -246,7 +247,7 @@ void Pulls::fail(Pull& p, Completion::Status status, ReturnCode code) {
   wait(p);
 }
 
-// Those that wait for a place; the reads of the others end with the operations of the endpoint.
+// Messages that wait for a place; reads in progress end with the operations of the endpoint.
 void Pulls::close(const Endpoint& ep) {
   for (PullQueue& queue : waiting_) {
     for (Pull& p : queue.pulls) {

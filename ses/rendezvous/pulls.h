@@ -1,6 +1,6 @@
-// Owns the rendezvous messages at their target: what was pushed is matched and placed like any
-// message, then the rest is read from the initiator's memory, as much as the receive has room for.
-// A message that no receive matched is kept without its rest. [ses.md 4.4]
+// Owns the rendezvous messages at their target: the pushed part is matched and placed like any
+// message, then the rest is read from the initiator's memory, as far as the receive has room. A
+// message without a receive is kept without its rest. [ses.md 4.4]
 //
 // stage \ event | placed, more to read | read, all there or told | read, initiator waits for more
 // arriving      | reading              | gone                    | releasing
@@ -29,15 +29,16 @@ class Pulls {
       : res_(res), endpoints_(endpoints), receives_(receives), posting_(posting) {}
   Result<void> create(Rng& rng);
 
-  // A record for the message that begins with this request. Null: no room, or others need it.
+  // A record for the message that begins with this request. Null: no room, or the room is reserved
+  // for other peers.
   Pull* make(const Request& q);
   void free(Pull& p);
-  // Whether a message of that peer is known whose source has that key.
+  // Whether a message of that peer with that source key is known.
   bool is_known(PeerId peer, uint64_t source_key) const {
     return by_key_.find({peer, source_key}) != nullptr;
   }
 
-  // All that was pushed is in its place: the receive completes when the rest is there too.
+  // The pushed part is in its place: the receive completes when the rest is there too.
   void read_rest(const Endpoint& ep, Pull& p, PostedReceive& r, const Arrived& a);
   // Nothing of the rest of a kept message is wanted.
   void discard(const Endpoint& ep, Pull& p, uint32_t request_length);
@@ -46,7 +47,7 @@ class Pulls {
   // The endpoint closes.
   void close(const Endpoint& ep);
 
-  // Tries again what is due.
+  // Repeats attempts that are due.
   void retry();
   Instant next_deadline() const;
   bool idle() const { return waiting_.empty() && failed_releases_.empty(); }

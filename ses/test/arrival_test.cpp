@@ -1,4 +1,4 @@
-// Which octets of a message have arrived: forged packets that repeat some and leave others out, and
+// Received octets of a message: forged packets that repeat some octets and leave others out, and
 // packets in any order.
 #include "ses/test/target_fixture.h"
 
@@ -15,7 +15,7 @@ class ArrivalTest : public TargetTest {
   static constexpr std::byte kSecret{0x5E};
   static constexpr std::byte kBlank{0xEE};
 
-  // Packet `index` of the message that begins as `h`; all octets of it are `fill`.
+  // Packet `index` of the message that begins as `h`; all its octets are `fill`.
   std::string packet(const wire::StandardRequest& h, uint32_t index, std::byte fill) {
     const uint32_t offset = index * kMtu;
     const uint32_t length = std::min(kMtu, h.request_length - offset);
@@ -48,8 +48,8 @@ class ArrivalTest : public TargetTest {
   uint16_t next_id_ = 1;
 };
 
-// [SES-023, SES-190] One packet twice and another one never: the octets add up, and the message is
-// an error all the same.
+// [SES-023, SES-190] One packet arrives twice and another one never: the octets add up, and the
+// message still ends in an error.
 TEST_F(ArrivalTest, APacketThatComesTwiceIsNoSubstituteForAnother) {
   for (const uint32_t twice : {0u, 1u, 3u}) {
     SCOPED_TRACE(twice);
@@ -77,8 +77,8 @@ TEST_F(ArrivalTest, AHoleInAKeptMessageIsNotHandedOut) {
   EXPECT_EQ(room, Octets(8 * kMtu, kBlank));
 }
 
-// [SES-190] A receive takes a kept message in the middle: it gets what has arrived, and nothing of
-// what lies in the pages between.
+// [SES-190] A receive takes a kept message in the middle: it gets the received octets, and nothing
+// of the pages between.
 TEST_F(ArrivalTest, AReceiveGetsOnlyWhatHasArrivedOfAKeptMessage) {
   leave_secrets(16 * kMtu);
   const wire::StandardRequest h = message(SesOpcode::send, 8 * kMtu - 100);
@@ -100,7 +100,8 @@ TEST_F(ArrivalTest, AReceiveGetsOnlyWhatHasArrivedOfAKeptMessage) {
       0);
 }
 
-// [SES-073, SES-190] A write is reported when all of it is there, not as many octets as it has.
+// [SES-073, SES-190] A write is reported when all its packets have arrived, not when the count of
+// octets is reached.
 TEST_F(ArrivalTest, AWriteWithAHoleIsNotReported) {
   Octets memory(4 * kMtu);
   wire::StandardRequest h = message(SesOpcode::write, 4 * kMtu);
@@ -112,7 +113,7 @@ TEST_F(ArrivalTest, AWriteWithAHoleIsNotReported) {
   EXPECT_EQ(take(*b_), "");
 }
 
-// [SES-016, SES-190] The last packet comes first and claims octets that are those of others.
+// [SES-016, SES-190] The last packet comes first and claims octets of other packets.
 TEST_F(ArrivalTest, ALastPacketThatIsTooLongIsRefused) {
   Octets room(3 * kMtu, kBlank);
   post(room);
@@ -157,8 +158,8 @@ TEST_F(ArrivalTest, AnyOrderCompletesWithTheLastMissingPacket) {
   }
 }
 
-// [PDS-035, SES-190] A packet further ahead than a PDC can be is told to come later: nothing is
-// remembered for it.
+// [PDS-035, SES-190] A packet further ahead than any PDC allows must come again later: it leaves no
+// state.
 TEST_F(ArrivalTest, APacketFarAheadComesLater) {
   Octets room(4096 * kMtu);
   post(room);

@@ -1,4 +1,5 @@
-// Atomics as messages: what the initiator sends, what the target does and answers, what is refused.
+// Atomics as messages: the packets of the initiator, the actions and answers of the target, the
+// refusals.
 #include "ses/test/target_fixture.h"
 
 #include <cstring>
@@ -98,7 +99,7 @@ TEST_F(AtomicMessagesTest, ASumOfSeveralElements) {
   EXPECT_EQ(numbers_[3], 0u);
 }
 
-// [SES-055, SES-081, LF-051] Few old values come in the ACK, many as a message of their own.
+// [SES-055, SES-081, LF-051] Few old values come in the ACK, many as a separate message.
 TEST_F(AtomicMessagesTest, OldValuesComeBack) {
   const uint64_t key = expose_numbers();
   for (const uint32_t count : {1u, 2u, 3u, 32u}) {
@@ -251,8 +252,8 @@ TEST_F(AtomicMessagesTest, NoAtomicOfSeveralPackets) {
             "OP_VIOLATION");
 }
 
-// [SES-083, SES-171] What is written needs the right to write, what comes back the right to read;
-// no right at all is another matter.
+// [SES-083, SES-171] Written operands need the right to write, returned values the right to read; a
+// region without rights gives another error.
 TEST_F(AtomicMessagesTest, RightsOfTheRegion) {
   const Octets one = be64({1});
   const wire::Atomic read64{AtomicOpcode::read, AtomicDatatype::uint64};
@@ -274,7 +275,7 @@ TEST_F(AtomicMessagesTest, RightsOfTheRegion) {
   EXPECT_EQ(numbers_[0], 2u);
 }
 
-// [SES-077] What is applied twice is no idempotent operation.
+// [SES-077] An operation with another result when applied twice is not idempotent.
 TEST_F(AtomicMessagesTest, NotOnRudi) {
   RegionRequest r;
   slices_.push_back({reinterpret_cast<const std::byte*>(numbers_), sizeof numbers_});
@@ -289,7 +290,7 @@ TEST_F(AtomicMessagesTest, NotOnRudi) {
   EXPECT_EQ(numbers_[0], 0u);
 }
 
-// [SES-084] Nothing is cached here, so there is nothing to drop.
+// [SES-084] The target caches nothing, so there is nothing to drop.
 TEST_F(AtomicMessagesTest, InvalDoesNothing) {
   const uint64_t key = expose_numbers();
   numbers_[0] = 5;
@@ -308,7 +309,7 @@ TEST_F(AtomicMessagesTest, TheAnswerOfASwap) {
              be64({0, 0x1122, 0, 0x3344}), key);
   EXPECT_EQ(said(v), "OK data 28");
   EXPECT_EQ(data_of(v), be64({0x1122}));
-  EXPECT_TRUE(v.guaranteed);  // a repeated request must not find what it left itself
+  EXPECT_TRUE(v.guaranteed);  // a repeated request must not see its own result
   EXPECT_EQ(v.response.bytes[11], std::byte{8});
   EXPECT_EQ(v.response.bytes[15], std::byte{32});
   EXPECT_EQ(numbers_[0], 0x3344u);
@@ -370,7 +371,7 @@ TEST_F(AtomicMessagesTest, TaggedSendsThatCompute) {
   EXPECT_EQ(numbers_[1], 3u);
 }
 
-// [LF-097] Told to those who count remote accesses; header data makes it a completion.
+// [LF-097] Remote access counters count it; header data makes a completion.
 TEST_F(AtomicMessagesTest, HeaderDataIsReported) {
   const uint64_t key = expose_numbers();
   wire::StandardRequest h = request(SesOpcode::atomic, 8);
@@ -385,7 +386,7 @@ TEST_F(AtomicMessagesTest, HeaderDataIsReported) {
   EXPECT_EQ(numbers_[0], 1u);
 }
 
-// [LF-097] One that returns old values counts as a read, too, so it is told apart.
+// [LF-097] An atomic that returns old values also counts as a read, with a separate flag.
 TEST_F(AtomicMessagesTest, AFetchingAtomicIsReportedAsOne) {
   wire::StandardRequest h = request(SesOpcode::fetching_atomic, 8);
   h.match_bits = expose_numbers();
@@ -408,7 +409,7 @@ TEST_F(AtomicMessagesTest, NoSlotIsBookedForNothing) {
             "OP_VIOLATION");
   EXPECT_EQ(b_->spare_slots, before);
   EXPECT_EQ(numbers_[0], 0u);
-  // What fits the ACK is served with its header data.
+  // A reply that fits the ACK is served with its header data.
   h.request_length = 8;
   EXPECT_EQ(said(give_octets(encoded(h, kSum64, be64({1})), wire::NextHeader::standard)),
             "OK data 28");
@@ -456,7 +457,7 @@ TEST_F(AtomicMessagesTest, APeerLeavesFetchBuffersToOthers) {
   EXPECT_EQ(fetch_until_refused(), 8) << "all were given back";
 }
 
-// [PDS-119] The PDC ends and nobody knows whether the sum was made: it is not made again.
+// [PDS-119] The PDC ends and it is unknown whether the sum was made: it is not made again.
 TEST_F(AtomicMessagesTest, AnAtomicThatMayHaveBeenExecutedDoesNotGoAgain) {
   const uint64_t one = 1;
   AtomicRequest r = atomic_request(AtomicOpcode::sum, AtomicForm::plain, expose_numbers());

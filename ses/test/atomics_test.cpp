@@ -26,7 +26,7 @@ constexpr int kOps = 0x15;
 AtomicOpcode op(int code) { return static_cast<AtomicOpcode>(code); }
 AtomicDatatype type(int code) { return static_cast<AtomicDatatype>(code); }
 
-// What is in memory afterwards; checks that the old value is reported.
+// Memory afterwards; checks that the old value is reported.
 template <class T>
 T apply(AtomicOpcode o, AtomicDatatype t, T memory, T operand) {
   const T before = memory;
@@ -269,7 +269,7 @@ TEST(AtomicsTest, WireOrder) {
   EXPECT_EQ(back, value);
 }
 
-// [SES-087] Natural alignment; of complex numbers that of a component.
+// [SES-087] Natural alignment; for complex numbers that of a component.
 TEST(AtomicsTest, Alignment) {
   EXPECT_EQ(element_alignment(AtomicDatatype::int8), 1u);
   EXPECT_EQ(element_alignment(AtomicDatatype::fp16), 2u);

@@ -1,4 +1,4 @@
-// A secure domain that is being taken out of use: nothing begins in it, what was begun may end.
+// A secure domain that is being taken out of use: nothing begins in it, started operations may end.
 #include "ses/test/target_fixture.h"
 
 #include "tss/policy.h"
@@ -27,7 +27,8 @@ class ClosingDomainTest : public TargetTest {
   Octets room_ = Octets(4000);
 };
 
-// [TSS-146] Every kind of post, whatever was posted before; jobs of other domains may.
+// [TSS-146] Posts of every kind fail, whatever was posted before; jobs of other domains are not
+// affected.
 TEST_F(ClosingDomainTest, UsersBeginNothing) {
   const Octets data = pattern(4);
   const auto send = [&](JobId job) {
@@ -52,8 +53,8 @@ TEST_F(ClosingDomainTest, UsersBeginNothing) {
   EXPECT_TRUE(send(JobId(0)).ok());
 }
 
-// [TSS-146] Requests of peers are answered with an error, and counted; those of other domains are
-// not.
+// [TSS-146] Requests of peers in the domain are answered with an error and counted; requests in
+// other domains are served.
 TEST_F(ClosingDomainTest, PeersBeginNothing) {
   receive();
   secured_.close(kDomain + 1);
@@ -73,7 +74,7 @@ TEST_F(ClosingDomainTest, PeersBeginNothing) {
   EXPECT_EQ(said(standard(request(SesOpcode::no_op, 0), 0)), "accept");
 }
 
-// [TSS-146] A message of which a packet is here is taken to its end.
+// [TSS-146] A message with a received packet is completed.
 TEST_F(ClosingDomainTest, WhatHasBegunEnds) {
   receive();
   const wire::StandardRequest h = request(SesOpcode::send, 2048);
@@ -84,7 +85,7 @@ TEST_F(ClosingDomainTest, WhatHasBegunEnds) {
   EXPECT_EQ(count(Counter::rx_domain_closing), 0u);
 }
 
-// [TSS-146] The keys are gone: what waits ends, sent or not; other domains notice nothing.
+// [TSS-146] The keys are gone: waiting operations end, sent or not; other domains are not affected.
 TEST_F(ClosingDomainTest, WhatIsLeftEndsWithTheReason) {
   const Octets data = pattern(4);
   const auto send = [&](JobId job, uintptr_t context) {

@@ -104,7 +104,7 @@ TEST_F(ConnectionlessTest, EverythingElseGoesTheEndpointsWay) {
   const Octets data = random(5000, rng);
   rma(false, data, safe, 0);                        // not asked for
   rma(false, data, unsafe);                         // replays would do harm
-  rma(false, data, safe, kOpRudi | kOpRemoteData);  // a completion there is no idempotent act
+  rma(false, data, safe, kOpRudi | kOpRemoteData);  // a write with a completion is not idempotent
   to_.capabilities = kAiBase | kAiFull;
   rma(false, data, safe);  // the peer does not say that it serves RUDI
   run(rng, 0, 4000);
@@ -120,7 +120,7 @@ TEST_F(ConnectionlessTest, EverythingElseGoesTheEndpointsWay) {
   EXPECT_EQ(sent_by_rudi(), 0u);
 }
 
-// [PDS-206, SES-116, SES-077] An initiator that is wrong about the memory is told so.
+// [PDS-206, SES-116, SES-077] An initiator that names the wrong memory gets an error.
 TEST_F(ConnectionlessTest, UnsafeMemoryIsRefusedAtTheTarget) {
   Rng rng(1);
   open(pds::Mode::rud);
@@ -168,7 +168,8 @@ TEST_F(ConnectionlessTest, PromiseOfALaterResponseIsNoAnswer) {
   EXPECT_TRUE(a_->ses->idle());
 }
 
-// [SES-077, SES-105] A message that is given up half-way sends nothing more: nobody tracks it.
+// [SES-077, SES-105] A message that is given up half-way sends nothing more: the target does not
+// track it.
 TEST_F(ConnectionlessTest, CancelledMessageSendsNoMsgError) {
   Rng rng(1);
   open(pds::Mode::rud);
@@ -185,7 +186,7 @@ TEST_F(ConnectionlessTest, CancelledMessageSendsNoMsgError) {
   EXPECT_EQ(refused(Counter::rx_initiator_error), 0u);
 }
 
-// [LF-060] A fence waits for the operations of the other mode, too.
+// [LF-060] A fence also waits for operations of the other mode.
 TEST_F(ConnectionlessTest, FenceWaitsForRudi) {
   Rng rng(1);
   open(pds::Mode::rud);

@@ -1,5 +1,5 @@
-// Deferrable sends that end otherwise than planned: cancelled, closed, refused, lost, discarded;
-// and receives that do not take them as they are. [ses.md 4.5]
+// Deferrable sends that end early: cancelled, closed, refused, lost, discarded; and receives that
+// do not take them as they are. [ses.md 4.5]
 #include "ses/test/deferral_fixture.h"
 
 namespace uet::ses::test {
@@ -15,8 +15,8 @@ class DeferralEndTest : public DeferralTest {
   }
 };
 
-// [LF-058, SES-099] A send that waits can be cancelled; a peer that asks for it is told that there
-// is none, and the receive is for others again.
+// [LF-058, SES-099] A deferred send can be cancelled; when the target requests it, it learns that
+// the send is gone, and the receive is free for other messages.
 TEST_F(DeferralEndTest, ACancelledSendLeavesItsReceiveToOthers) {
   send_and_wait(pattern(3000));
   EXPECT_TRUE(cancel(*a_, 1));
@@ -37,8 +37,8 @@ TEST_F(DeferralEndTest, ACancelledSendLeavesItsReceiveToOthers) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [SES-122] A receive that comes back takes what was kept meanwhile, and otherwise stands behind
-// those that were posted meanwhile.
+// [SES-122] A receive that was freed takes messages kept meanwhile, and otherwise stands behind
+// receives posted meanwhile.
 TEST_F(DeferralEndTest, AReceiveThatComesBackIsOfferedWhatIsThere) {
   send_and_wait(pattern(3000));
   EXPECT_TRUE(cancel(*a_, 1));
@@ -63,8 +63,8 @@ TEST_F(DeferralEndTest, AReceiveThatComesBackIsOfferedWhatIsThere) {
   EXPECT_EQ(take(*b_), "recv ok 10 #6 | recv ok 20 #5");
 }
 
-// [LF-057] A receive that was set aside can be cancelled at any moment; what comes for it finds the
-// next one or waits again.
+// [LF-057] A receive that was set aside can be cancelled at any moment; the message for it finds
+// the next one or waits again.
 TEST_F(DeferralEndTest, AReceiveSetAsideCanBeCancelled) {
   for (uint32_t steps = 0; steps < 4; ++steps) {
     SCOPED_TRACE(testing::Message() << "after " << steps);
@@ -125,15 +125,15 @@ TEST_F(DeferralEndTest, EndpointsCloseAtAnyMoment) {
       if (closes_target) {
         EXPECT_EQ(a_->completions.size(), 1u);
       } else if (steps <= 9) {
-        EXPECT_EQ(b_->completions.size(), 0u);  // the receive, if any, is for others
+        EXPECT_EQ(b_->completions.size(), 0u);  // the receive, if any, is free for others
       }
       EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
     }
   }
 }
 
-// [PDS-149] A silent target ends the send when it begins anew, and a silent initiator gives the
-// receive back.
+// [PDS-149] A silent target makes the send start again and fail, and a silent initiator frees the
+// receive.
 TEST_F(DeferralEndTest, APeerThatIsGoneEndsTheWaiting) {
   const pds::Failure silence{.reason = pds::FailureReason::timeout};
   send_and_wait(pattern(3000));
@@ -174,7 +174,7 @@ TEST_F(DeferralEndTest, AReceiveIsNotSetAsideForEver) {
   b_->ses->exchange().advance(now_);
   EXPECT_EQ(count(Counter::rx_deferred_expired), 1u);
   EXPECT_EQ(take(*b_), "");
-  a_->pds.resend_all();  // it goes on, and finds the receive by its own
+  a_->pds.resend_all();  // it starts again, and finds the receive by matching
   settle();
   EXPECT_EQ(take(*a_), "send ok 3000 #1");
   EXPECT_EQ(take(*b_), "recv ok 3000 #2");
@@ -182,8 +182,8 @@ TEST_F(DeferralEndTest, AReceiveIsNotSetAsideForEver) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [PDS-190] The PDC of a message that was told to wait may end before its last packet is answered:
-// nothing of it was taken. A ready-to-restart goes again on the next one.
+// [PDS-190] The PDC of a deferred message may end before its last packet is answered: the target
+// took no part of it. A ready-to-restart goes again on the next PDC.
 TEST_F(DeferralEndTest, LostPdcsAreNoEnd) {
   const pds::Failure lost{.reason = pds::FailureReason::closed};
   const Octets data = pattern(9000);
@@ -207,8 +207,8 @@ TEST_F(DeferralEndTest, LostPdcsAreNoEnd) {
   EXPECT_EQ(room, data);
 }
 
-// [SES-137, SES-138] A receive that is too short gets the beginning, or refuses it when it comes
-// again and is for others then.
+// [SES-137, SES-138] A receive that is too short gets the beginning, or refuses the message when it
+// comes again and is then free for others.
 TEST_F(DeferralEndTest, WhatIsTooLongIsCutOrRefused) {
   for (const bool rejects : {false, true}) {
     options_.reject_truncated = rejects;
@@ -252,7 +252,7 @@ TEST_F(DeferralEndTest, OneThatWaitsIsPeekedClaimedAndDiscarded) {
   EXPECT_EQ(first.data, 99u);
   const Peeked second = b_->ses->claims().peek(b_->ep, filter, true, now_);
   EXPECT_TRUE(second.found && !second.has_data);
-  // A send that begins anew still waits for the claim, whatever is posted meanwhile.
+  // A send that starts again still waits for the claim, whatever is posted meanwhile.
   Octets stranger(3000);
   receive(stranger, 3, 7);
   elapse(Duration::seconds(6));
@@ -282,7 +282,8 @@ TEST_F(DeferralEndTest, AClaimEndsWithItsMessage) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [LF-096, SES-099] A multi-receive calls for no more than fills it, and takes them as they come.
+// [LF-096, SES-099] A multi-receive calls no more messages than fill it, and takes them in order of
+// arrival.
 TEST_F(DeferralEndTest, AMultiReceiveCallsForWhatFillsIt) {
   std::vector<Octets> data;
   for (uint8_t i = 0; i < 6; ++i) data.push_back(pattern(2000, i));
@@ -307,8 +308,8 @@ TEST_F(DeferralEndTest, AMultiReceiveCallsForWhatFillsIt) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [LF-096, SES-099] Nor does it call for more when it could not take a kept message at once, for
-// want of room in the completion queue.
+// [LF-096, SES-099] It calls no more messages either if it could not take a kept message at once
+// because the completion queue was full.
 TEST_F(DeferralEndTest, AMultiReceiveThatWasStalledCallsForNoMore) {
   std::vector<Octets> data;
   for (uint8_t i = 0; i < 6; ++i) data.push_back(pattern(2000, i));
@@ -331,8 +332,8 @@ TEST_F(DeferralEndTest, AMultiReceiveThatWasStalledCallsForNoMore) {
   EXPECT_EQ(network_.size(), 4u) << "ready-to-restarts: 8000 octets fill it";
 }
 
-// [SES-101, LF-096] Those that were called may not come; then others get the room when they begin
-// anew.
+// [SES-101, LF-096] Called messages may not come; then other messages get the room when they start
+// again.
 TEST_F(DeferralEndTest, AMultiReceiveIsNotHeldUpByOneThatDoesNotCome) {
   send_and_wait(pattern(4000), 11);
   send_and_wait(pattern(4000, 7), 12);

@@ -35,7 +35,7 @@ class DeferralTest : public TargetTest {
   bool cancel(Node& node, uintptr_t context) {
     return node.ses->cancel(node.ep, reinterpret_cast<void*>(context), now_);
   }
-  // Neither side remembers anything of any message.
+  // Neither side has a record of any message.
   bool is_forgotten() const {
     return a_->ses->idle() && b_->ses->idle() && b_->ses->exchange().next_deadline().is_never() &&
            a_->ses->exchange().next_deadline().is_never();

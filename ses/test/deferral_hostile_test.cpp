@@ -15,7 +15,7 @@ class DeferralHostileTest : public DeferralTest {
     h.buffer_offset = wire::RestartTokens{token, target_token}.pack();
     return h;
   }
-  // What B sends next, which must be a ready-to-restart; it stays without an answer.
+  // The next send of B, which must be a ready-to-restart; it gets no answer.
   wire::RestartTokens called() {
     network_.clear();
     b_->pds.transmit(now_);
@@ -110,8 +110,8 @@ TEST_F(DeferralHostileTest, AReadyToRestartIsOneEmptyPacket) {
   EXPECT_EQ(give_a(h, {}), "UNSUPPORTED_OP");  // [SES-186]
 }
 
-// [SES-099, T-28] The same one twice has the message sent once more, not twice; another one while
-// it is under way is obeyed when that attempt is told to wait.
+// [SES-099, T-28] The same ready-to-restart twice has the message sent once more, not twice;
+// another one during that attempt is obeyed when the attempt is deferred.
 TEST_F(DeferralHostileTest, AReadyToRestartCountsOnce) {
   const Octets data = pattern(1000);
   const uint32_t token = token_of_waiting(data);
@@ -129,15 +129,15 @@ TEST_F(DeferralHostileTest, AReadyToRestartCountsOnce) {
   EXPECT_EQ(take(*a_), "");
 }
 
-// [SES-099] After the end of the send nothing of it is left to call for; before its first packet
-// the call is only noted.
+// [SES-099] After the end of the send there is no message to call; before its first packet the call
+// is only noted.
 TEST_F(DeferralHostileTest, ACallTooLateOrTooEarlyDoesNoHarm) {
   const Octets data = pattern(1000);
   Octets room(1000);
   receive(room);
   a_->pds.window = 0;
   send(deferrable(data));
-  // Nobody can know the token yet, so try what a guess would do: every value is refused but one.
+  // The token cannot be known yet, so guesses are tried: every value is refused but one.
   EXPECT_EQ(restart_of_a({1, 2}), "OP_VIOLATION gen 99");
   a_->pds.window = 16;
   transmit();
@@ -150,7 +150,7 @@ TEST_F(DeferralHostileTest, ACallTooLateOrTooEarlyDoesNoHarm) {
   EXPECT_TRUE(network_.empty());
 }
 
-// [SES-098, WIRE-064] The reference provider has the two tokens the other way round.
+// [SES-098, WIRE-064] The reference provider has the two tokens in the other order.
 TEST_F(DeferralHostileTest, TheOtherOrderOfTheTokensIsTakenToo) {
   const Octets data = pattern(3000);
   const uint32_t token = token_of_waiting(data);
@@ -161,8 +161,8 @@ TEST_F(DeferralHostileTest, TheOtherOrderOfTheTokensIsTakenToo) {
   EXPECT_EQ(word(network_[0].octets, 16), 0x77u);
 }
 
-// [SES-099, T-28] A receive that was set aside is for the one message: nobody else gets it,
-// whatever tokens he shows.
+// [SES-099, T-28] A receive that was set aside is for one message: no other sender gets it, with
+// any tokens.
 TEST_F(DeferralHostileTest, ASetAsideReceiveIsForOneMessage) {
   Octets room(4);
   EXPECT_EQ(said(standard(deferrable_request(4), 4)), "OK");
@@ -171,7 +171,7 @@ TEST_F(DeferralHostileTest, ASetAsideReceiveIsForOneMessage) {
   EXPECT_EQ(tokens.initiator, kToken);
   const wire::StandardRequest h = deferrable_request(4, kToken, tokens.target);
   from_ = another_peer();
-  EXPECT_EQ(said(standard(h, 4)), "OK");  // told to wait, for a receive of its own
+  EXPECT_EQ(said(standard(h, 4)), "OK");  // deferred, until another receive is posted
   from_ = PeerId(0);
   wire::StandardRequest other = h;
   other.initiator = 6;
@@ -186,8 +186,8 @@ TEST_F(DeferralHostileTest, ASetAsideReceiveIsForOneMessage) {
   EXPECT_EQ(take(*b_), "");
 }
 
-// [SES-021, SES-120] Another message under the same token is not the one that was matched: the
-// receive goes back.
+// [SES-021, SES-120] Another message under the same token is not the matched one: the receive is
+// freed.
 TEST_F(DeferralHostileTest, ATokenStandsForOneMessage) {
   Octets room(10), untagged(10);
   ReceiveRequest r = receive_request(room);
@@ -261,7 +261,7 @@ TEST_F(DeferralHostileTest, TheEndOfOneThatWaitsIsChecked) {
     e.payload_length = 0;
     return said(standard(e, 0));
   };
-  // Of nothing known: refused, and no trace of it is left.
+  // For an unknown message: refused, and it leaves no record.
   EXPECT_EQ(end_at(1024, h), "OP_VIOLATION");
   EXPECT_TRUE(b_->ses->idle());
   // In time, early, and after all it counts there is.
@@ -283,7 +283,7 @@ TEST_F(DeferralHostileTest, TheEndOfOneThatWaitsIsChecked) {
   EXPECT_EQ(end_at(1024, other), "OP_VIOLATION");
   EXPECT_EQ(end_at(1024, h), "OP_VIOLATION");
   EXPECT_TRUE(b_->ses->idle());
-  // One that is being received has no such end.
+  // A message that is being received does not end this way.
   Octets room(5000);
   start();
   receive(room);
@@ -304,7 +304,7 @@ TEST_F(DeferralHostileTest, AMsgErrorEndsOneThatWaits) {
   EXPECT_TRUE(b_->ses->idle());
 }
 
-// [SES-108, SES-097] One that neither goes on nor ends is forgotten in time.
+// [SES-108, SES-097] A message that neither continues nor ends is forgotten in time.
 TEST_F(DeferralHostileTest, HalfOfOneThatWaitsIsForgotten) {
   EXPECT_EQ(said(standard(part(deferrable_request(5000), 0, 1024), 1024)), "OK");
   now_ = now_ + Duration::seconds(61);
@@ -346,7 +346,7 @@ TEST_F(DeferralHostileTest, OnePeerDoesNotFillTheTable) {
   EXPECT_EQ(said(standard(deferrable_request(4, 1), 4)), "OK");
 }
 
-// [SES-035, T-25] Nor what one endpoint remembers; what is over makes room again.
+// [SES-035, T-25] The records of one endpoint are limited as well; ended messages make room again.
 TEST_F(DeferralHostileTest, OnePeerDoesNotFillTheTableOfAnEndpoint) {
   config_.deferred_messages = 6;
   start();
@@ -368,8 +368,7 @@ TEST_F(DeferralHostileTest, OnePeerDoesNotFillTheTableOfAnEndpoint) {
   }
 }
 
-// [SES-098, T-25] A peer that leaves its ready-to-restarts without an answer keeps nobody else from
-// getting one.
+// [SES-098, T-25] A peer that does not answer its ready-to-restarts delays no other peer.
 TEST_F(DeferralHostileTest, OnePeerDoesNotHoldAllReadyToRestarts) {
   config_.restarts = 4;
   start();
@@ -391,8 +390,8 @@ TEST_F(DeferralHostileTest, OnePeerDoesNotHoldAllReadyToRestarts) {
   EXPECT_EQ(word(network_.back().octets, 24), 3u);
 }
 
-// [SES-098, T-25] Where one cannot be called for want of a flow the next one is, and what is tried
-// again is tried more and more rarely.
+// [SES-098, T-25] If one message cannot be called because no flow is free, the next one is called;
+// repeated attempts get rarer.
 TEST_F(DeferralHostileTest, WhoCannotBeCalledHoldsUpNobody) {
   config_.flows = 1;
   start();

@@ -7,8 +7,7 @@
 namespace uet::ses::test {
 namespace {
 
-// [SES-059, SES-093, SES-095, SES-097, SES-127, WIRE-063] Octet by octet what the specification
-// says.
+// [SES-059, SES-093, SES-095, SES-097, SES-127, WIRE-063] The octets as the specification has them.
 TEST_F(DeferralTest, ASendWithoutAReceiveIsToldToWait) {
   const Octets data = pattern(5000);
   a_->pds.window = 2;
@@ -25,7 +24,7 @@ TEST_F(DeferralTest, ASendWithoutAReceiveIsToldToWait) {
   EXPECT_EQ(word(network_[1].octets, 12), token);
   deliver(0);
   deliver(0);
-  // Both packets are told: RESPONSE with list 1; OK; message ID; generation; job; length 0.
+  // The answer to both packets: RESPONSE with list 1; OK; message ID; generation; job; length 0.
   ASSERT_EQ(network_.size(), 2u);
   for (const Parcel& p : network_) {
     EXPECT_EQ(hex(p.octets), "4101" + hex(first).substr(4, 4) + "00000102" + "00000000");
@@ -77,7 +76,7 @@ TEST_F(DeferralTest, ASendThatWaitsIsCalledBack) {
   EXPECT_EQ(word(rtr, 40), 0u);
   deliver(0);
   transmit();
-  // From the start again, as a message of its own, with both tokens.
+  // From the start again, as a separate message, with both tokens.
   const Octets again = network_.back().octets;
   EXPECT_EQ(again[0], std::byte{0x08});
   EXPECT_EQ(word(again, 12), token);
@@ -92,7 +91,8 @@ TEST_F(DeferralTest, ASendThatWaitsIsCalledBack) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [SES-094] With a receive there it is a send like any other, on the wire but for opcode and token.
+// [SES-094] If a receive is there it is a send like any other, except for opcode and token on the
+// wire.
 TEST_F(DeferralTest, AReceiveThatIsThereIsUsedAtOnce) {
   const Octets data = pattern(5000), tagged = pattern(2000, 9);
   Octets room(5000), tagged_room(2000);
@@ -113,8 +113,9 @@ TEST_F(DeferralTest, AReceiveThatIsThereIsUsedAtOnce) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [SES-102, SES-100, SES-185, SES-187, LF-041] From the length on, on RUD, to a peer that has it
-// and need not keep messages; from another length on, to others or never if one says so.
+// [SES-102, SES-100, SES-185, SES-187, LF-041] From the configured length on, on RUD, to a peer
+// that supports it and need not keep messages; the options can change the length and the peers, or
+// turn it off.
 TEST_F(DeferralTest, IsChosenForLongMessagesToThoseWhoKeepNone) {
   const Octets data = pattern(1000), shorter = pattern(999);
   Octets room(2000);
@@ -154,8 +155,8 @@ TEST_F(DeferralTest, IsChosenForLongMessagesToThoseWhoKeepNone) {
   EXPECT_EQ(Config{}.defer_to, DeferTo::who_keeps_nothing);
 }
 
-// [SES-093, SES-034, T-28] Each send has a token of its own, never 0, of all 32 bits; where there
-// is none left it goes as a plain one.
+// [SES-093, SES-034, T-28] Each send has a different token, never 0, of all 32 bits; if none is
+// free it goes as a plain send.
 TEST_F(DeferralTest, TokensAreRandomAndOfOneSendEach) {
   a_->pds.window = 100;
   const Octets data = pattern(1000);
@@ -232,8 +233,8 @@ TEST_F(DeferralTest, AReadyToRestartMayOvertakeTheAnswer) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [SES-122, SES-127] Those that wait are matched in the order in which they came, by tag and source
-// like kept ones; what comes for a receive that was set aside for another one waits.
+// [SES-122, SES-127] Deferred messages are matched in their order of arrival, by tag and source
+// like kept ones; a message for a receive that was set aside for another one waits.
 TEST_F(DeferralTest, ReceivesAreSetAsideInOrderOfArrival) {
   const Octets first = pattern(1000, 1), second = pattern(1500, 2), other = pattern(2000, 3);
   send(deferrable(first, 11, 5));
@@ -303,8 +304,8 @@ TEST_F(DeferralTest, WaitingIsNoError) {
   EXPECT_EQ(room, data);
 }
 
-// [SES-101] Each side drops what it hears nothing of: the initiator begins anew after 5 s, the
-// target forgets after 10 s, and either finds the other again.
+// [SES-101] Each side drops a silent message: the initiator starts again after 5 s, the target
+// forgets after 10 s, and then either finds the other again.
 TEST_F(DeferralTest, IdleStateIsDroppedOnBothSides) {
   const Octets data = pattern(1000);
   Octets room(1000);
@@ -319,14 +320,14 @@ TEST_F(DeferralTest, IdleStateIsDroppedOnBothSides) {
   receive(room);
   settle();
   EXPECT_EQ(take(*b_), "");
-  elapse(Duration::seconds(1));  // A goes on
+  elapse(Duration::seconds(1));  // A continues
   EXPECT_EQ(take(*a_), "send ok 1000 #1");
   EXPECT_EQ(take(*b_), "recv ok 1000 #2");
   EXPECT_TRUE(is_forgotten());
 }
 
-// [SES-101, SES-099] The initiator began anew just before the ready-to-restart came: that attempt
-// takes the receive that was set aside, whichever arrives first.
+// [SES-101, SES-099] The initiator started again just before the ready-to-restart came: that
+// attempt takes the receive that was set aside, whichever arrives first.
 TEST_F(DeferralTest, BeginningAnewMeetsTheReadyToRestart) {
   for (const bool restart_first : {true, false}) {
     start();

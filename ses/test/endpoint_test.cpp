@@ -1,4 +1,4 @@
-// Endpoints and what is decided per endpoint or FEP: names, sizes, modes, profiles, message IDs.
+// Endpoints and settings per endpoint or FEP: names, sizes, modes, profiles, message IDs.
 #include "ses/test/target_fixture.h"
 
 #include <utility>
@@ -36,7 +36,7 @@ TEST_F(EndpointTest, NamesOutOfRangeAreRefused) {
   EXPECT_EQ(open(1, 4095, 4095), Errc{});  // two jobs may use a PIDonFEP [SES-003]
 }
 
-// What an idle one takes; and nothing when another was closed before. [LF-158]
+// Memory of an idle endpoint; none if another one was closed before. [LF-158]
 TEST_F(EndpointTest, AnEndpointTakesLittleMemoryAndGivesItToTheNext) {
   config_.endpoints = 4095;
   start();
@@ -225,8 +225,8 @@ TEST_F(EndpointTest, MessagesWaitForAMessageId) {
   EXPECT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
 }
 
-// [SES-076] A modified length other than the read's is an error, and so is a chunk never asked for.
-// [SES-147, T-30]
+// [SES-076] A modified length other than the read's is an error, and so is a chunk that was not
+// requested. [SES-147, T-30]
 TEST_F(EndpointTest, ReadAnswersThatDoNotFitAreErrors) {
   struct Case {
     uint32_t modified, offset, payload, job;
@@ -268,7 +268,7 @@ TEST_F(EndpointTest, ReadAnswersThatDoNotFitAreErrors) {
     EXPECT_EQ(said(a_->ses->exchange().on_request(rx, now_)), "accept");
     EXPECT_EQ(take(*a_), c.ok ? "read ok 100 #1" : "read refused UNCOR 0 #1");
     EXPECT_EQ(back, Octets(100, c.ok ? std::byte{7} : std::byte{0}));
-    // The read is over: more of it finds nobody.
+    // The read is over: later data for it finds no operation.
     back.assign(100, std::byte{1});
     EXPECT_EQ(said(a_->ses->exchange().on_request(rx, now_)), "accept");
     EXPECT_EQ(back, Octets(100, std::byte{1}));

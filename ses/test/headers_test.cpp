@@ -1,4 +1,4 @@
-// Which request header a message goes with, and its octets, written out by hand. [ses.md 3]
+// The request header of a message, and its octets, written out by hand. [ses.md 3]
 #include "ses/test/pair.h"
 
 namespace uet::ses::test {
@@ -141,7 +141,7 @@ TEST_F(HeadersTest, AnUntaggedSendHasNoTag) {
       << hex(p.octets);
 }
 
-// [SES-042, SES-074] One packet only; and nothing that is answered by a message of its own.
+// [SES-042, SES-074] One packet only; and no request whose answer is a separate message.
 TEST_F(HeadersTest, LongMessagesAndReadsKeepTheStandardHeader) {
   begin(true, true);
   Octets room(5000);
@@ -284,7 +284,7 @@ TEST_F(HeadersTest, AMediumSendIsSentAgain) {
   EXPECT_EQ(room[2], data[2]);
 }
 
-// [T-02] PDS asks whose a first request is: all three headers say so in the same place.
+// [T-02] PDS asks for the job of a first request: all three headers have it in the same place.
 TEST_F(HeadersTest, TheJobIsReadFromWhateverOpensAPdc) {
   begin(false, false);
   Octets header(12);

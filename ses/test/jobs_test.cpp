@@ -1,5 +1,5 @@
-// One endpoint of several jobs: whom it hears, what its receives and regions take, and what it
-// sends. [LF-019..021]
+// One endpoint of several jobs: which requests it accepts, which messages its receives and regions
+// take, and the job of its sends. [LF-019..021]
 #include "ses/test/target_fixture.h"
 
 #include <array>
@@ -31,7 +31,7 @@ class JobsTest : public TargetTest {
   std::string send(uint32_t job, uint32_t initiator = 5) {
     return said(standard(of(job, SesOpcode::send, 4, initiator), 4));
   }
-  // Posts a receive that is told from others by its context.
+  // Posts a receive with the context that identifies it.
   void receive(uintptr_t context, uint32_t job = kAnyJob, bool directed = false) {
     ReceiveRequest r = receive_request(room_, context);
     r.job = job;
@@ -65,7 +65,7 @@ class JobsTest : public TargetTest {
   Octets memory_ = Octets(10);
 };
 
-// [SES-004, LF-020] Whatever the request is; other absolute endpoints hear every job.
+// [SES-004, LF-020] Any kind of request; other absolute endpoints accept every job.
 TEST_F(JobsTest, AnEndpointHearsItsJobsOnly) {
   EXPECT_EQ(send(8), "BAD_JOB_ID");
   EXPECT_EQ(said(standard(of(8, SesOpcode::no_op, 0), 0)), "BAD_JOB_ID");
@@ -79,7 +79,8 @@ TEST_F(JobsTest, AnEndpointHearsItsJobsOnly) {
   EXPECT_EQ(write({}, 7), "accept");
 }
 
-// [SES-119, SES-122, LF-021] A receive for one job is passed by; among those that fit, age decides.
+// [SES-119, SES-122, LF-021] A receive for another job is skipped; the oldest of the matching ones
+// is taken.
 TEST_F(JobsTest, AReceiveForAJobIsPassedByOthers) {
   receive(1, 7);
   receive(2);
@@ -106,7 +107,7 @@ TEST_F(JobsTest, ADirectedReceiveIsForOneSenderOfOneJob) {
   EXPECT_EQ(send(7), "accept");
   EXPECT_EQ(take(*b_), "recv ok 4 #1");
   receive(2, 7, /*directed=*/true);
-  EXPECT_EQ(take(*b_), "");  // neither of those that were kept
+  EXPECT_EQ(take(*b_), "");  // neither of the kept messages
   receive(3, 9, /*directed=*/true);
   EXPECT_EQ(take(*b_), "recv ok 4 #3");
 }
@@ -145,7 +146,7 @@ TEST_F(JobsTest, RegionsAreForJobsAndInitiators) {
   EXPECT_EQ(write(one, 7), "BAD_MKEY");
 }
 
-// [LF-019, LF-020] Each destination has its job, and a flow of its own: a PDC is of one job.
+// [LF-019, LF-020] Each destination has a job and a separate flow: a PDC belongs to one job.
 TEST_F(JobsTest, ADestinationHasItsJob) {
   const Octets data = pattern(4);
   SendRequest s = send_request(data);

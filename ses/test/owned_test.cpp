@@ -1,5 +1,5 @@
-// Receives that somebody outside of SES owns: when the owner is asked, what it is told, and that
-// nothing it gave or was promised gets lost. [LF-159]
+// Receives with an owner outside SES: when the owner is asked, what is reported to it, and that no
+// given or promised receive is lost. [LF-159]
 #include "ses/test/shared_fixture.h"
 
 #include <deque>
@@ -104,7 +104,7 @@ TEST_F(OwnedTest, WhatIsKeptIsClaimedByTheOwner) {
   EXPECT_TRUE(is_balanced());
 }
 
-// What comes at other times waits for the next turn, before all that comes in it.
+// A message that comes at other times waits for the next turn, before all messages that come in it.
 TEST_F(OwnedTest, OwnersAreAskedInTheirTurn) {
   end_turn();
   send(x_, pattern(1, 1));
@@ -121,7 +121,7 @@ TEST_F(OwnedTest, OwnersAreAskedInTheirTurn) {
   EXPECT_TRUE(is_balanced());
 }
 
-// A message behind one that nobody could be asked about is not given its receive.
+// A message does not get a receive before an earlier one for which the owner could not be asked.
 TEST_F(OwnedTest, NothingOvertakesWhatTheOwnerDoesNotKnow) {
   for (bool* const trouble : {&is_out_of_memory_, &refuses_to_keep_}) {
     *trouble = true;
@@ -141,7 +141,7 @@ TEST_F(OwnedTest, NothingOvertakesWhatTheOwnerDoesNotKnow) {
   EXPECT_TRUE(is_balanced());
 }
 
-// [SES-126] It comes again, and what the owner had ready for it is given back each time.
+// [SES-126] It comes again, and the receive that the owner offered is given back each time.
 TEST_F(OwnedTest, MessagesWithoutRoomAreForgottenByTheOwner) {
   config_.unexpected_bytes = 0;
   begin_owned();
@@ -248,8 +248,8 @@ TEST_F(OwnedTest, MoreKeptMessagesThanTheSizeMayBeStarted) {
   EXPECT_TRUE(is_balanced());
 }
 
-// What cannot be received after all is no success for a sender that waits for its delivery; what is
-// discarded is.
+// A message that cannot be received after all is no success for a sender with delivery-complete; a
+// discarded message is.
 TEST_F(OwnedTest, RefusedMessagesFailAtTheirSender) {
   for (const bool is_refused : {true, false}) {
     claims_.clear();

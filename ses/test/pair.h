@@ -26,7 +26,7 @@ inline Octets pattern(size_t length, uint8_t start = 1) {
   return out;
 }
 
-// One side: a Ses with one endpoint, its stub PDS and what it reported.
+// One side: a Ses with one endpoint, its stub PDS and its reports.
 struct Node {
   Node(uint32_t number, sim::Transit<Parcel>& network, const Config& config, uint64_t seed)
       : pds(number, network) {
@@ -85,7 +85,7 @@ struct Node {
 class PairTest : public ::testing::Test {
  protected:
   void SetUp() override { start(); }
-  // Makes both sides anew with `config` and `options` as they are now.
+  // Makes both sides again with `config` and `options` as they are now.
   void start() {
     network_.clear();
     a_ = std::make_unique<Node>(0, network_, config_, 11);
@@ -172,7 +172,7 @@ class PairTest : public ::testing::Test {
       settle();
     }
   }
-  // "send ok 100 | recv truncated 8+4 data 5 | ..." of what a node reported, and forgets it.
+  // "send ok 100 | recv truncated 8+4 data 5 | ...": the reports of a node, which are then cleared.
   static std::string take(Node& node) { return take(node.completions); }
   static std::string take(std::vector<Completion>& completions);
 

@@ -22,7 +22,7 @@ TEST_F(PairTest, AShortSendFillsThePostedReceive) {
   EXPECT_TRUE(b_->ses->idle());
 }
 
-// [SES-022, SES-011] Zero-length messages are one packet and complete on both sides.
+// [SES-022, SES-011] A zero-length message is one packet and completes on both sides.
 TEST_F(PairTest, ZeroLengthMessagesOfEveryKindComplete) {
   Octets none, memory(8);
   const uint64_t key = expose(memory);
@@ -195,7 +195,7 @@ TEST_F(PairTest, WriteWithDataCompletesAtTheTarget) {
   EXPECT_TRUE(std::equal(data.begin(), data.end(), memory.begin() + 1000));
 }
 
-// [LF-097] A sink that counts is told of every remote write and read, once a message.
+// [LF-097] A sink that counts gets each remote write and read, once per message.
 TEST_F(PairTest, ASinkThatCountsSeesAllRemoteAccess) {
   CompletionSink sink = b_->sink();
   sink.all_remote = true;
@@ -265,8 +265,8 @@ TEST_F(PairTest, InjectedPayloadMayBeReusedAtOnce) {
   EXPECT_EQ(a_->ses->send(a_->ep, s, now_).error(), Errc::too_long);
 }
 
-// Copies above 256 octets are few: without room for one the caller is told to try again, shorter
-// ones still go, and what is acknowledged makes room.
+// There are few copies above 256 octets: without room for one the post fails with again, shorter
+// ones still go, and acknowledgements make room.
 TEST_F(PairTest, LongInjectsEndInTryAgainUntilOneIsAcknowledged) {
   config_.long_injects = 2;
   start();
@@ -316,7 +316,7 @@ TEST_F(PairTest, ScatteredMemoryIsGatheredAndScattered) {
   EXPECT_EQ(b_->ses->receive(b_->ep, r, now_).error(), Errc::invalid);
 }
 
-// [LF-131] Toward a peer of a smaller payload MTU everything is cut to it, and a long read becomes
+// [LF-131] Toward a peer with a smaller payload MTU all messages use it, and a long read becomes
 // READ messages of one packet each.
 TEST_F(PairTest, TheSmallerPayloadMtuRules) {
   config_.payload_mtu = 4096;
@@ -360,8 +360,8 @@ TEST_F(PairTest, AnAgreedPayloadMayBeLargerThanTheDefaultOfEither) {
   EXPECT_EQ(room, memory);
 }
 
-// [LF-131] The two ends have different sizes, and the target knows nothing of the initiator: what
-// it is sent, it takes, and what it is asked for is asked for by length.
+// [LF-131] The two ends have different sizes, and the target does not know the initiator: it
+// accepts packets of any legal size, and answers the requested lengths.
 TEST_F(PairTest, ATargetNeedNotKnowTheSizeOfTheInitiator) {
   config_.payload_mtu = 4096;
   start();
@@ -400,7 +400,7 @@ TEST_F(PairTest, AFenceWaitsForEverythingBefore) {
   EXPECT_EQ(take(*a_), "write ok 100 #1 | write ok 100 #1 | write ok 100 #1");
 }
 
-// tx_size and rx_size bound what is unfinished.
+// tx_size and rx_size limit unfinished operations.
 TEST_F(PairTest, PostingStopsAtTheSizeOfTheEndpoint) {
   options_.tx_size = options_.rx_size = 2;
   start();

@@ -1,5 +1,5 @@
-// What tests of single parts of SES need: resources over a packet delivery sublayer that only
-// writes down what it is asked, a peer, and an endpoint.
+// Shared parts of unit tests of SES: resources over a packet delivery sublayer that only records
+// its calls, a peer, and an endpoint.
 #pragma once
 
 #include "ses/endpoints.h"

@@ -1,5 +1,5 @@
-// Messages of which packets are too long for the route, and packets that the system or the end of a
-// PDC keeps from leaving.
+// Messages with packets that are too long for the route, and packets that cannot leave because of
+// the system or the end of a PDC.
 #include "ses/counters.h"
 #include "ses/test/pair.h"
 
@@ -30,7 +30,7 @@ class PathTest : public PairTest {
     for (const Parcel& p : network_) most = std::max(most, p.octets.size());
     return most;
   }
-  // What the operation that ended was told.
+  // The result of the ended operation.
   static pds::FailureReason why(const Node& node) { return node.completions.at(0).failure.reason; }
 
   const Octets data_ = pattern(10'000);
@@ -172,7 +172,7 @@ TEST_F(PathTest, APacketThatTheSystemRefusesEndsItsMessage) {
   EXPECT_EQ(take(*a_), "");
 }
 
-// A read of B's memory whose answers are on their way.
+// A read of B's memory whose answers are under way.
 class ReadPathTest : public PathTest {
  protected:
   void SetUp() override {
@@ -190,7 +190,7 @@ class ReadPathTest : public PathTest {
   static bool is_request(const Parcel& p) { return !p.is_answer && !p.is_return; }
 };
 
-// The memory cannot be read by the system: the reader is told, instead of waiting.
+// The system cannot read the memory: the reader gets an error instead of waiting.
 TEST_F(ReadPathTest, AnAnswerThatTheSystemCannotReadGoesAsAnError) {
   b_->pds.fail_sends(EFAULT, now_);
   network_.clear();
@@ -210,7 +210,7 @@ TEST_F(ReadPathTest, AnAnswerThatTheSystemFindsTooLongGoesAsAnError) {
   EXPECT_LE(longest_packet(), wire::ResponseData::kSize);
 }
 
-// An answer that cannot be read ends the operation: it is not known what was done.
+// An unreadable answer ends the operation: the result at the target is unknown.
 TEST_F(PathTest, AnAnswerThatCannotBeReadEndsTheMessage) {
   post(room_);
   send(pattern(100));
@@ -224,7 +224,7 @@ TEST_F(PathTest, AnAnswerThatCannotBeReadEndsTheMessage) {
   EXPECT_EQ(a_->ses->counters()[Counter::rx_response_malformed], 1u);
 }
 
-// The PDC ends: B's answers are forgotten, and with them what it holds for the reader.
+// The PDC ends: B forgets its answers and their resources.
 TEST_F(ReadPathTest, AnswersEndWithTheirConnection) {
   b_->pds.fail_returns({pds::FailureReason::timeout, {}, false}, now_);
   EXPECT_TRUE(b_->ses->idle());

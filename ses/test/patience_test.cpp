@@ -1,5 +1,5 @@
-// How long a send waits for a target that answers: for a slow application without end, for a target
-// that refuses for other reasons as long as for one that lets nothing pass.
+// How long a send waits for a target that answers: without limit for a slow application; after
+// other refusals as long as for a PDC without progress.
 #include "ses/test/pair.h"
 
 namespace uet::ses::test {

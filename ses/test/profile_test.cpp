@@ -59,7 +59,7 @@ TEST_F(ProfileTest, WhatTheProfileLacksIsUnsupported) {
   EXPECT_EQ(said(standard(request(SesOpcode::tagged_send, 4), 4)), "OK modified 4");
 }
 
-// [SES-186, SES-187, SES-027] RUDI is chosen where both sides must have it, no matter who does not.
+// [SES-186, SES-187, SES-027] RUDI is used if both sides require it, regardless of other peers.
 TEST_F(ProfileTest, RudiIsForTwoThatAreHpc) {
   const auto goes_by_rudi = [&](uint8_t ours, uint8_t theirs) {
     config_.profiles = ours;

@@ -1,5 +1,5 @@
-// Operations whose end nobody waits for: which of them PDS may leave unasked, and what makes them
-// wanted after all. What PDS does with it is in pds/test/quiet_test.cpp.
+// Operations without a waiting user: which of them PDS need not ask an ACK for, and what changes
+// that. pds/test/quiet_test.cpp has the effect in PDS.
 #include "ses/test/pair.h"
 
 namespace uet::ses::test {
@@ -20,7 +20,7 @@ class QuietTest : public PairTest {
   void post(Octets& room) {
     ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   }
-  // One character for each packet that PDS pulled since: 'q' quiet, 'w' somebody waits.
+  // One character for each packet that PDS pulled since: 'q' quiet, 'w' an operation waits.
   std::string pulls() {
     std::string out;
     for (const bool quiet : a_->pds.asked.quiet) out += quiet ? 'q' : 'w';
@@ -50,7 +50,7 @@ TEST_F(QuietTest, OnlyWhatNobodyWaitsFor) {
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
 }
 
-// [PDS-064] From half of the queue on somebody may be waiting for room in it.
+// [PDS-064] From half of the queue on the user may be waiting for room in it.
 TEST_F(QuietTest, AHalfFullQueueIsWaitedFor) {
   for (const auto& [size, expected] : {std::pair{1u, "w"}, {2u, "qw"}, {5u, "qqwww"}}) {
     options_.tx_size = size;
@@ -66,8 +66,8 @@ TEST_F(QuietTest, AHalfFullQueueIsWaitedFor) {
   }
 }
 
-// [PDS-064, LF-136] What was copied is done for its user, unless a completion of the peer is
-// wanted. With more than half of the buffers for copies taken somebody may soon wait for one.
+// [PDS-064, LF-136] A copied message is complete for its user, unless a completion of the peer is
+// wanted. When more than half of the copy buffers are taken the user may soon wait for one.
 TEST_F(QuietTest, WhatWasRetained) {
   options_.tx_size = 1024;
   start();
@@ -82,8 +82,8 @@ TEST_F(QuietTest, WhatWasRetained) {
   EXPECT_EQ(pulls(), "w" + std::string(kQuiet, 'q') + "ww");
 }
 
-// [PDS-064, LF-060] A fence waits for everything before it: what is out is asked for, what is not
-// yet goes as if somebody waited.
+// [PDS-064, LF-060] A fence waits for all earlier operations: ACKs are requested for sent packets,
+// and unsent ones go with AR.
 TEST_F(QuietTest, AFenceAsksForWhatIsBefore) {
   const Octets memory(100);
   const uint64_t key = expose(memory);

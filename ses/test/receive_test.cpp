@@ -89,8 +89,8 @@ TEST_F(ReceiveTest, AKeptMessageIsAnsweredWithTheOverflowList) {
   for (size_t i = 0; i < 12; ++i) EXPECT_EQ(uint8_t(o[i]), expected[i]) << i;
 }
 
-// [SES-130] A receive posted while the message is half here gets what has arrived, and the rest
-// directly.
+// [SES-130] A receive posted while half of the message is here gets the received octets, and the
+// rest directly.
 TEST_F(ReceiveTest, AReceiveTakesOverAHalfArrivedMessage) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);
@@ -112,7 +112,7 @@ TEST_F(ReceiveTest, AReceiveTakesOverAHalfArrivedMessage) {
   }
 }
 
-// [SES-137, SES-139] The prefix is delivered, both lengths are told, the send succeeds.
+// [SES-137, SES-139] The prefix is delivered, both lengths are reported, the send succeeds.
 TEST_F(ReceiveTest, ALongerMessageIsTruncated) {
   const Octets data = pattern(5000);
   Octets room(2100), kept_room(10);
@@ -207,7 +207,7 @@ TEST_F(ReceiveTest, AMultiReceiveWithJustEnoughRoomGoesOn) {
   EXPECT_EQ(take(*b_), "recv ok 1 done #2");
 }
 
-// The buffer is released with the message that completes last, not the one that came last.
+// The buffer is released with the message that completes last, not the one that arrived last.
 TEST_F(ReceiveTest, TheLastCompletionReleasesAMultiReceive) {
   Octets room(4000);
   ReceiveRequest r = receive_request(room);
@@ -324,7 +324,7 @@ TEST_F(ReceiveTest, CloseAbortsReceivesAndMessagesUnderWay) {
   ASSERT_TRUE(post(receive_request(room, 41)).ok());
   ASSERT_TRUE(post(receive_request(idle_room, 42)).ok());
   send(pattern(4000));
-  send(pattern(4000), 77);  // kept, half of it
+  send(pattern(4000), 77);  // kept, half received
   transmit();
   deliver(0);
   deliver(3);
@@ -373,9 +373,9 @@ TEST_F(ReceiveTest, PartialMessagesExpire) {
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 
-// [SES-107, SES-108] What comes late of a message that expired is refused: taken for a new one, it
-// would tell the sender that a message has arrived of which no receive got anything. So it is
-// however late, for a sender may sleep in the middle of a message.
+// [SES-107, SES-108] A late packet of an expired message is refused: taken for a new one, it would
+// tell the sender that a message has arrived of which no receive got anything. There is no time
+// limit, because a sender may sleep in the middle of a message.
 TEST_F(ReceiveTest, LatePacketsOfAnExpiredMessageAreRefused) {
   for (const int minutes : {1, 10}) {
     start();
@@ -397,7 +397,7 @@ TEST_F(ReceiveTest, LatePacketsOfAnExpiredMessageAreRefused) {
   }
 }
 
-// [SES-118] What was given up takes no room from anybody.
+// [SES-118] A message that was given up takes no room of other messages.
 TEST_F(ReceiveTest, GivenUpMessagesMakeRoom) {
   config_.rx_messages = 2;
   start();
@@ -431,7 +431,7 @@ TEST_F(ReceiveTest, PartialMessagesEndWithTheirPdc) {
   EXPECT_TRUE(b_->ses->idle());
 }
 
-// [SES-009] A message belongs to its PDC: those of other PDCs go on.
+// [SES-009] A message belongs to its PDC: messages of other PDCs continue.
 TEST_F(ReceiveTest, PartialMessagesOutliveOtherPdcs) {
   const Octets data = pattern(4000);
   Octets room(4000);

@@ -1,5 +1,5 @@
-// What an endpoint remembers of those it sends to, and for how long: pairs and their flows go when
-// they were idle for long, when others need the room, or with their peer.
+// Records of an endpoint about its remote endpoints: they and their flows are freed after a long
+// idle time, when the room is needed, or with their peer.
 #include "ses/test/pair.h"
 
 #include "ses/counters.h"
@@ -11,7 +11,7 @@ using Flows = std::vector<uint32_t>;
 
 class RemotesTest : public PairTest {
  protected:
-  // To a resource index of B, of which only kRi has an endpoint.
+  // To a resource index of B; only kRi has an endpoint.
   Result<Taken> send_to(uint16_t ri, uintptr_t context = 1, JobId job = {}) {
     SendRequest s = send_request(stored(pattern(10)), context);
     s.to.ri = ResourceIndex(ri);
@@ -49,7 +49,7 @@ TEST_F(IdleRemotesTest, AFlowThatWasIdleForLongIsGivenBack) {
   EXPECT_EQ(released(), (Flows{0, 1}));
 }
 
-// [PDS-247] Each message begins the time anew, and one that is not answered yet is no idleness.
+// [PDS-247] Each message restarts the idle time, and an unanswered one keeps the record in use.
 TEST_F(IdleRemotesTest, WhatIsUsedStays) {
   finish(kRi.value());
   elapse(Duration::milliseconds(700));
@@ -68,7 +68,7 @@ TEST_F(IdleRemotesTest, WhatIsUsedStays) {
   EXPECT_EQ(released(), Flows{0});
 }
 
-// [PDS-247] Two endpoints over there share the flow: it goes with the one that was used last.
+// [PDS-247] Two remote endpoints share the flow: it is freed with the one that was used last.
 TEST_F(IdleRemotesTest, AFlowStaysAsLongAsSomebodyUsesIt) {
   finish(kRi.value());
   elapse(Duration::milliseconds(600));
@@ -101,8 +101,7 @@ TEST_F(RemotesTest, WithAllPairsInUseAPostIsToComeAgain) {
   finish(kRi.value() + 2);
 }
 
-// [PDS-013] Jobs have flows of their own here. PDS has no more, so that an idle pair gives its
-// flow.
+// [PDS-013] Jobs have separate flows here. PDS has no more flows, so an idle record frees one.
 TEST_F(RemotesTest, WithoutAnotherFlowAnIdlePairGivesItsOwn) {
   finish(kRi.value());
   a_->pds.flows_max = 1;

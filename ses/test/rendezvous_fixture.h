@@ -1,5 +1,4 @@
-// Two Ses of which A sends by rendezvous from 2,000 octets on, one packet of 1,024 pushed.
-// [ses.md 4.4]
+// Two Ses; A sends by rendezvous from 2,000 octets on, one packet of 1,024 pushed. [ses.md 4.4]
 #pragma once
 
 #include "ses/test/target_fixture.h"

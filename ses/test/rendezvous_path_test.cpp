@@ -1,5 +1,5 @@
-// Rendezvous sends of which answers to reads become too long for the route. What was on its way
-// then has arrived, or an error in its place: the target knows which. [LF-141, SES-089]
+// Rendezvous sends whose answers to reads become too long for the route. Answers that were under
+// way have arrived, or an error in their place: only the target knows. [LF-141, SES-089]
 #include "ses/test/rendezvous_fixture.h"
 
 namespace uet::ses::test {
@@ -17,7 +17,7 @@ class RendezvousPathTest : public RendezvousTest {
     ASSERT_EQ(take(*a_) + take(*b_), "");
     ASSERT_GT(network_.size(), 1u);
   }
-  // What is left are the answers to the reads.
+  // The rest are the answers to the reads.
   void deliver_all_but_data() {
     const auto is_other = [](const Parcel& p) { return p.is_answer || !p.is_return; };
     for (;;) {
@@ -62,8 +62,8 @@ TEST_F(RendezvousPathTest, AnswersThatHadArrivedCountWhenTheTargetIsThrough) {
   EXPECT_EQ(a_->ses->memory().size(), 0u);
 }
 
-// Part of them had; which, only the target knows. It reads anew, and until that is through the
-// source stays.
+// Some of the answers had arrived; only the target knows which. It reads everything again, and the
+// source stays until then.
 TEST_F(RendezvousPathTest, AnswersThatHadNotAreReadAnew) {
   begin(4096);
   deliver(1);

@@ -1,5 +1,5 @@
-// Rendezvous sends whose target does not read: the initiator asks whether it lives, and whether it
-// knows the message. [ses.md 4.4]
+// Rendezvous sends whose target does not read: the initiator probes whether it is alive, and
+// whether it knows the message. [ses.md 4.4]
 #include "ses/test/rendezvous_fixture.h"
 
 namespace uet::ses::test {
@@ -32,8 +32,8 @@ TEST_F(RendezvousProbeTest, ATargetThatDoesNotReadIsAskedWhetherItLives) {
   EXPECT_TRUE(a_->ses->idle());
 }
 
-// [SES-051, SES-091, PDS-190] A target that began anew answers as well as the one that kept the
-// message; but it does not know the key that it is asked for.
+// [SES-051, SES-091, PDS-190] A restarted target answers as well as the one that kept the message;
+// but it does not know the key in the probe.
 TEST_F(RendezvousProbeTest, ATargetThatForgotTheMessageIsNotWaitedFor) {
   config_.retry_patience = Duration::seconds(1);
   start();
@@ -57,8 +57,8 @@ TEST_F(RendezvousProbeTest, ATargetThatForgotTheMessageIsNotWaitedFor) {
   EXPECT_EQ(a_->ses->memory().size(), 0u);
 }
 
-// [SES-091] One that has read all of it does not know the message either, and what says so to the
-// initiator may come late.
+// [SES-091] A target that has read everything does not know the message either, and its report to
+// the initiator may come late.
 TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
   config_.retry_patience = Duration::seconds(1);
   start();
@@ -83,9 +83,9 @@ TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
   EXPECT_EQ(room, data);
 }
 
-// [SES-051, SES-091, PDS-119] A question changes nothing, so it is asked again when its PDC is
-// lost, whether it was executed or not and however often the message was refused before it was
-// accepted; it says nothing of the message, which is read as ever.
+// [SES-051, SES-091, PDS-119] A probe changes nothing, so it is sent again when its PDC is lost,
+// executed or not and after any number of refusals; it has no effect on the message, which is read
+// as usual.
 TEST_F(RendezvousProbeTest, AQuestionWhosePdcIsLostIsAskedAgain) {
   config_.retry_patience = Duration::seconds(1);
   config_.unexpected_messages = 2;  // a peer gets one of them

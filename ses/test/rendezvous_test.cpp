@@ -38,8 +38,8 @@ TEST_F(RendezvousTest, TheRestIsReadByTheTarget) {
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
 }
 
-// [SES-045, SES-187, LF-041] Not below the length, not to a peer that need not know it, not copied
-// data; and by default only what a target could not keep.
+// [SES-045, SES-187, LF-041] Not below the length, not to a peer without support, not for copied
+// data; and by default only for messages that a target could not keep.
 TEST_F(RendezvousTest, IsChosenForLongMessagesToHpcPeersOnly) {
   Octets room(3000);
   const Octets data = pattern(2000), shorter = pattern(1999);
@@ -120,8 +120,8 @@ TEST_F(RendezvousTest, AnUnexpectedOneIsKeptWithoutItsRest) {
   EXPECT_EQ(room, data);
 }
 
-// [SES-089, SES-091, SES-137] No more is read than there is room for, and the send ends all the
-// same: told by the response, or for a kept one by a read of nothing.
+// [SES-089, SES-091, SES-137] Only as much is read as there is room for, and the send still ends:
+// by the response, or for a kept message by a read of length 0.
 TEST_F(RendezvousTest, ATruncatedOneIsReadAsFarAsItFits) {
   const Octets data = pattern(5000);
   for (const size_t fits : {size_t{4000}, size_t{1024}, size_t{10}}) {
@@ -177,7 +177,7 @@ TEST_F(RendezvousTest, DeliveryCompleteEndsWhenAllIsPlaced) {
   }
 }
 
-// [SES-138] A target that rejects what is too long reads nothing of it.
+// [SES-138] A target that rejects too long messages reads nothing.
 TEST_F(RendezvousTest, OneThatIsTooLongMayBeRejected) {
   options_.reject_truncated = true;
   start();
@@ -210,8 +210,8 @@ TEST_F(RendezvousTest, TheSourceIsForTheTargetAlone) {
   EXPECT_EQ(said(read_of_a(key, 1024, 100)), "BAD_MKEY");
 }
 
-// [LF-058, SES-175] What was cancelled after it was kept ends its receive in error; once some of it
-// was read it cannot be cancelled.
+// [LF-058, SES-175] A cancelled message that was kept ends its receive in error; after the first
+// read it cannot be cancelled.
 TEST_F(RendezvousTest, CancelEndsTheReceiveOfWhatWasKept) {
   Octets room(5000);
   send(by_rendezvous(stored(pattern(5000))));
@@ -362,8 +362,8 @@ TEST_F(RendezvousTest, AFenceWaitsForTheReads) {
   EXPECT_EQ(take(*a_), "send ok 5000 #1 | send ok 5 #3");
 }
 
-// [PDS-119, SES-089] The PDC of the reads ends in the middle: they begin anew, and the source stays
-// until that is through.
+// [PDS-119, SES-089] The PDC of the reads ends in the middle: they start again, and the source
+// stays until they are finished.
 TEST_F(RendezvousTest, ReadsThatFailBeginAnew) {
   const Octets data = pattern(9000);
   for (uint32_t run = 0; run < 64; ++run) {
@@ -419,7 +419,7 @@ TEST_F(RendezvousTest, ForeignEagerPartsAreChecked) {
   const auto given = [&](const Octets& o) {
     return said(give_octets(o, wire::NextHeader::standard));
   };
-  EXPECT_EQ(given(packet(0, 0, 0, 1)), "OK");  // kept, with no octet of it
+  EXPECT_EQ(given(packet(0, 0, 0, 1)), "OK");  // kept, without any octet
   EXPECT_EQ(given(packet(0, 1024, 2048, 1)), "accept");
   EXPECT_EQ(given(packet(1024, 1024, 2048, 1)), "OK modified 2048");
   EXPECT_EQ(given(packet(0, 100, 9001, 1)), "OP_VIOLATION");
@@ -435,8 +435,8 @@ TEST_F(RendezvousTest, ForeignEagerPartsAreChecked) {
   EXPECT_EQ(said(give_octets(whole, wire::NextHeader::small)), "OP_VIOLATION");
 }
 
-// [SES-118, T-02] A peer whose rendezvous messages all have receives, and which lets none of them
-// be read, keeps half of the places for such messages; others find theirs.
+// [SES-118, T-02] A peer whose rendezvous messages all have receives, and which answers no read,
+// keeps half of the places for such messages; other peers find places.
 TEST_F(RendezvousTest, APeerLeavesPlacesToOthers) {
   config_.unexpected_messages = config_.rx_messages = 8;
   start();
@@ -463,7 +463,8 @@ TEST_F(RendezvousTest, APeerLeavesPlacesToOthers) {
   EXPECT_EQ(send_until_refused(), 6u);
 }
 
-// [SES-091] Who refuses to hear that no more will be read has heard it: it is told once.
+// [SES-091] A peer that refuses the report that no more will be read has received it: it is sent
+// once.
 TEST_F(RendezvousTest, ARefusedReleaseIsNotRepeated) {
   start();
   Octets room(5000);

@@ -1,4 +1,5 @@
-// What is tried again and what fails: no match, generations, lost PDCs, cancelled and closed sends.
+// Which messages are tried again and which fail: no match, generations, lost PDCs, cancelled and
+// closed sends.
 #include "ses/test/pair.h"
 
 namespace uet::ses::test {
@@ -15,7 +16,7 @@ class RetryTest : public PairTest {
   void post(Octets& room, uintptr_t context = 2) {
     ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room, context), now_).ok());
   }
-  // The request has been answered; what it asked for is the one parcel on the network.
+  // The request has been answered; its data is the one parcel on the network.
   void read_until_data_is_on_its_way(Octets& back, uint64_t key) {
     ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
     transmit();
@@ -70,7 +71,7 @@ TEST_F(RetryTest, TheUnexpectedPoolIsNeverExceeded) {
   EXPECT_EQ(b_->ses->counters()[Counter::rx_no_match], 1u);
   for (int i = 0; i < 20; ++i) send(small, 2, 9);
   settle();
-  // 32 pages, half of them for one peer: sixteen are kept, the rest is told to come again.
+  // 32 pages, half of them for one peer: sixteen messages are kept, the rest must come again.
   EXPECT_EQ(b_->ses->counters()[Counter::rx_unexpected], 16u);
   EXPECT_EQ(a_->completions.size(), 16u);
   a_->completions.clear();
@@ -121,7 +122,7 @@ TEST_F(RetryTest, RodKeepsOrderAcrossARefusal) {
   const Octets later = pattern(10, 99);
   send(later, 16);
   settle();
-  EXPECT_EQ(take(*a_), "");  // waits behind the others
+  EXPECT_EQ(take(*a_), "");  // waits behind the earlier ones
   elapse(Duration::milliseconds(300));
   EXPECT_GE(b_->ses->counters()[Counter::rx_bad_generation], 1u);
   EXPECT_EQ(a_->completions.size(), 7u);
@@ -147,7 +148,7 @@ TEST_F(RetryTest, RodOrderHoldsUnderRandomRefusals) {
     uint64_t sent = 0;
     for (int round = 0; round < 400 && b_->completions.size() < 30; ++round) {
       if (sent < 30 && rng.chance(0.7)) send(pattern(rng.below(9000)), 1, ++sent);
-      // A few packets and answers, in order, then perhaps a receive in the middle of it all.
+      // A few packets and answers, in order, perhaps with a receive posted in the middle.
       transmit();
       for (uint64_t n = rng.below(12); n != 0 && !network_.empty(); --n) {
         deliver(0);
@@ -224,7 +225,7 @@ TEST_F(RetryTest, OnlyWhatWasCertainlyNotExecutedIsSentAgain) {
 }
 
 // [PDS-149, PDS-190] The peer lost the PDC of a message: one packet of it that was not executed, or
-// never sent, proves that nobody took the message for complete, whatever became of the others.
+// never sent, proves that the message did not count as complete, whatever happened to the others.
 TEST_F(RetryTest, AMessageThatLackedAPacketGoesAgainWhenThePeerForgot) {
   const Octets data = pattern(3000);
   Octets room(3000);
@@ -293,7 +294,7 @@ TEST_F(RetryTest, ReadsAreRepeatedAsAWhole) {
     EXPECT_EQ(take(*a_), "read ok 9000 #1");
     EXPECT_EQ(back, memory);
   }
-  // Data for the first attempts arrived on another PDC, or for IDs long gone: nobody took it.
+  // Data for the first attempts arrived on another PDC, or for old IDs: it was not accepted.
   EXPECT_TRUE(a_->ses->idle());
 }
 
@@ -312,8 +313,8 @@ TEST_F(RetryTest, AReadWithoutDataFailsAfterPatience) {
   EXPECT_EQ(take(*a_), "read undeliverable 0 #1");
 }
 
-// [SES-076, PDS-076] Return data without a whole header does not say whose it is: it counts as
-// never arrived and is sent again.
+// [SES-076, PDS-076] Return data without a whole header does not name its read: it counts as never
+// received and is sent again.
 TEST_F(RetryTest, ReturnDataWithoutAHeaderIsSentAgain) {
   const Octets memory = pattern(100);
   const uint64_t key = expose(memory);
@@ -414,7 +415,7 @@ TEST_F(RetryTest, ClosedOperationsAreResentIntoTheVoid) {
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
 }
 
-// A packet that the system refuses for good ends its operation; the errno is told.
+// A packet that the system refuses for good ends its operation; the errno is reported.
 TEST_F(RetryTest, ALocalFaultEndsTheOperation) {
   const Octets data = pattern(100);
   send(data);
@@ -475,7 +476,7 @@ TEST_F(RetryTest, EveryReturnCodeIsReportedOrRetried) {
   }
 }
 
-// [SES-175] The region goes while a write to it is half way.
+// [SES-175] The region is removed while a write to it is half done.
 TEST_F(RetryTest, AWriteWhoseRegionGoesIsRefused) {
   const Octets data = pattern(3000);
   Octets memory(3000);

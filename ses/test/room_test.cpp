@@ -1,5 +1,5 @@
-// Room for unexpected messages: what one peer, a stranger or a claim may take of it, and what goes
-// on while there is none.
+// Room for unexpected messages: limits for one peer, an unproven source or a claim, and which
+// traffic continues while the room is full.
 #include "ses/test/target_fixture.h"
 
 namespace uet::ses::test {
@@ -55,7 +55,8 @@ TEST_F(RoomTest, OneFloodDisablesNoIndex) {
   EXPECT_EQ(count(Counter::rx_disabled), 0u);
 }
 
-// [SES-188] A tagged atomic without a receive cannot be kept; it makes nobody else wait either.
+// [SES-188] A tagged atomic without a receive cannot be kept; it does not delay other messages
+// either.
 TEST_F(RoomTest, AnAtomicWithoutAReceiveDisablesNoIndex) {
   Octets octets(wire::StandardRequest::kSize + wire::Atomic::kSize + 8);
   wire::StandardRequest h = message(SesOpcode::tsend_atomic, 8);
@@ -67,8 +68,8 @@ TEST_F(RoomTest, AnAtomicWithoutAReceiveDisablesNoIndex) {
   EXPECT_EQ(said(standard(other, 8, pds::Mode::rod)), "OK modified 8");
 }
 
-// [SES-189] A header of nearly 2 GiB takes a record and a page of its own octets, no more; one that
-// can never be kept takes nothing.
+// [SES-189] A header of nearly 2 GiB takes a record and a page for its own octets, no more; one
+// that can never be kept takes nothing.
 TEST_F(RoomTest, AClaimedLengthTakesNoRoom) {
   config_.unexpected_bytes = 64 * 4096;
   start();
@@ -122,7 +123,7 @@ TEST_F(RoomTest, ManyPortsOfOneAddressLeaveAQuarterOfThePlaces) {
   EXPECT_TRUE(begins());
 }
 
-// [SES-189, T-01] Sources that may be forged leave a quarter of the room to those that are known.
+// [SES-189, T-01] Unproven sources leave a quarter of the room to proven ones.
 TEST_F(RoomTest, StrangersLeaveAQuarter) {
   config_.unexpected_messages = 32;
   config_.rx_messages = 32;
@@ -149,8 +150,8 @@ TEST_F(RoomTest, StrangersLeaveAQuarter) {
   EXPECT_EQ(kept(8, 8), 4);
 }
 
-// [SES-189, SES-108] Two messages are half there when the room is full: on ROD the packet waits, on
-// RUD the message is told to come again; a receive takes what is there at any time.
+// [SES-189, SES-108] Two messages are half received when the room is full: on ROD the packet waits,
+// on RUD the message must come again; a receive takes the received part at any time.
 TEST_F(RoomTest, AHalfKeptMessageWaitsOrComesAgain) {
   config_.unexpected_bytes = 16 * 4096;
   start();
@@ -207,8 +208,8 @@ TEST_F(RoomTest, NothingExpiresBehindWhatTheApplicationHoldsUp) {
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 
-// [SES-108, SES-148, SES-191] A kept message whose answer waits for its receive keeps the sender's
-// window from moving: what is behind it does not expire, and has its time when the answer is given.
+// [SES-108, SES-148, SES-191] A kept message whose answer waits for its receive stops the sender's
+// window: later messages do not expire, and get their full time when the answer is sent.
 TEST_F(RoomTest, NothingExpiresBehindAnAnswerThatWaitsForTheApplication) {
   start();
   Octets memory(4000), room(8);

@@ -52,7 +52,7 @@ TEST_F(PairTest, AReadIsOverWhenAllItsDataIsThere) {
   transmit();
   ASSERT_EQ(network_.size(), 3u);
   for (size_t i = 0; i < 3; ++i) EXPECT_EQ(network_[i].octets.size(), 44u) << i;
-  for (int i = 0; i < 6; ++i) deliver(0);  // the requests and what they are told
+  for (int i = 0; i < 6; ++i) deliver(0);  // the requests and their answers
   EXPECT_EQ(take(*a_), "");
   transmit();
   ASSERT_EQ(network_.size(), 3u);

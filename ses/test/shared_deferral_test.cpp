@@ -1,6 +1,6 @@
-// Messages that were told to wait and receives that several endpoints share: a receive is set aside
-// for one of them with the room of its endpoint, and is for others again when that one does not
-// come. [LF-133, ses.md 4.5]
+// Deferred messages and receives that several endpoints share: a receive is set aside for one of
+// them with the room of its endpoint, and is free for others again if that message does not come.
+// [LF-133, ses.md 4.5]
 #include "ses/test/shared_fixture.h"
 
 namespace uet::ses::test {
@@ -68,7 +68,7 @@ TEST_F(SharedDeferralTest, AReceiveThatIsSetAsideCanBeCancelled) {
   EXPECT_TRUE(is_balanced());
 }
 
-// [SES-101] The sender is gone, or its endpoint: the receive is for others again.
+// [SES-101] The sender is gone, or its endpoint: the receive is free for other messages.
 TEST_F(SharedDeferralTest, AReceiveThatWasSetAsideInVainIsForOthersAgain) {
   Octets room(5000);
   defer(y_, pattern(5000));

@@ -1,5 +1,5 @@
 // Node B with two endpoints, X and Y, that share their receives; A sends to either. Each of the two
-// has completion slots and a record of its own.
+// has its own completion slots and record.
 #pragma once
 
 #include "ses/test/target_fixture.h"
@@ -91,7 +91,7 @@ class SharedTest : public TargetTest {
   Result<void> cancel(uintptr_t context) {
     return b_->ses->cancel(shared_, reinterpret_cast<void*>(context), now_);
   }
-  // What both reported: "X recv ok 1 #2; Y ...".
+  // The reports of both: "X recv ok 1 #2; Y ...".
   std::string told() {
     const std::string x = take(x_.completions), y = take(y_.completions);
     std::string out = x.empty() ? "" : "X " + x;

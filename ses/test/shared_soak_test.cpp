@@ -13,7 +13,7 @@ class SharedSoakTest : public SharedTest {
  protected:
   static constexpr uint32_t kSlots = 6;  // of each queue
 
-  // What a message is follows from its number, which travels as header data.
+  // The number of a message, which travels as header data, decides its contents.
   static Octets payload_of(uint64_t number) {
     return pattern(static_cast<size_t>(number * 7919 % 5000), static_cast<uint8_t>(number));
   }
@@ -73,7 +73,7 @@ class SharedSoakTest : public SharedTest {
       if (c.buffer == nullptr && !c.multi_done) rooms_.erase(context);
     }
   }
-  // What A was told, without what ended by an endpoint that had gone.
+  // The reports to A, without sends that ended because an endpoint had closed.
   void collect() {
     for (const Completion& c : a_->completions) {
       ++ended_;
@@ -173,7 +173,7 @@ class SharedSoakTest : public SharedTest {
     EXPECT_EQ(accepted_.size(), sent_);
   }
 
-  // Nothing of what is hard was left out.
+  // The run covered all hard cases.
   void expect_variety() const {
     EXPECT_GT(restarted_, 100u);
     EXPECT_GT(read_, 100u);

@@ -1,5 +1,6 @@
 // Receives that several endpoints share: one order of posting and of arrival for all of them, room
-// for a completion only where a message came, and endpoints that go while others stay. [LF-133]
+// for a completion only at the endpoint of the message, and endpoints that close while others stay.
+// [LF-133]
 #include "ses/test/shared_fixture.h"
 
 #include <algorithm>
@@ -69,7 +70,7 @@ TEST_F(SharedTest, KeptMessagesAreTakenInTheOrderOfArrival) {
 }
 
 // [decision 11] Posting books nothing. A message without room for its completion is sent again
-// until there is some, and holds up nobody else's.
+// until there is some, and delays no other endpoint.
 TEST_F(SharedTest, RoomIsBookedWhenAMessageComes) {
   x_.slots = 0;
   Octets rooms[2] = {Octets(10), Octets(10)};
@@ -89,8 +90,8 @@ TEST_F(SharedTest, RoomIsBookedWhenAMessageComes) {
   EXPECT_EQ(x_.slots, 0u);
 }
 
-// [decision 11] A kept message of X finds no room: it stays where it is, nothing of X overtakes
-// it, and Y goes on. [SES-122]
+// [decision 11] A kept message of X finds no room: it stays, no message of X overtakes it, and Y
+// continues. [SES-122]
 TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
   for (const uint64_t tag : {uint64_t{0}, uint64_t{5}}) {
     SCOPED_TRACE(tag);
@@ -189,8 +190,8 @@ TEST_F(SharedTest, ACancelledMultiReceiveEndsWithItsLastMessage) {
   EXPECT_TRUE(is_balanced());
 }
 
-// [PDS-182, SES-177] An endpoint that closes takes what it kept with it and gives back the receive
-// that a message of it was in; all others are still there for the rest.
+// [PDS-182, SES-177] An endpoint that closes drops its kept messages and frees the receive that one
+// of its messages had; all other receives are still there for the rest.
 TEST_F(SharedTest, AnEndpointThatClosesLeavesTheReceivesToTheOthers) {
   Octets rooms[3] = {Octets(3000), Octets(10), Octets(10)};
   send(x_, pattern(7), 5);
@@ -219,7 +220,7 @@ TEST_F(SharedTest, AnEndpointThatClosesLeavesTheReceivesToTheOthers) {
   EXPECT_EQ(told(), "X recv ok 9 #13");
 }
 
-// [SES-177] Closed while it is stalled: nobody waits for it any more.
+// [SES-177] The endpoint is closed while it is stalled: the queue no longer waits for it.
 TEST_F(SharedTest, AStalledEndpointMayClose) {
   Octets room(10);
   x_.slots = 0;
@@ -234,7 +235,8 @@ TEST_F(SharedTest, AStalledEndpointMayClose) {
   EXPECT_EQ(told(), "Y recv ok 2 #10");
 }
 
-// What is posted when nobody shares it any more ends without a word; then the place is free.
+// Receives posted when no endpoint shares them any more end without a report; then the place is
+// free.
 TEST_F(SharedTest, ClosingEndsWhatIsPostedInSilence) {
   Octets room(10);
   post(room, 10);
@@ -260,7 +262,7 @@ TEST_F(SharedTest, SizesAreKept) {
   EXPECT_EQ(b_->ses->receive(shared_, request_of(room, 3), now_).error(), Errc::again);
   EXPECT_EQ(b_->ses->open_shared(0).error(), Errc::invalid);
   EndpointOptions options;
-  options.shared = ReceiveQueueId(4711);  // there is none
+  options.shared = ReceiveQueueId(4711);  // there is no endpoint
   const EndpointName name{kJob, kPid, ResourceIndex(9), 101, false};
   EXPECT_EQ(b_->ses->open_endpoint(name, options, {}, {}).error(), Errc::invalid);
 }
@@ -296,7 +298,8 @@ TEST_F(SharedTest, AReceiveEnablesTheIndicesOfAllEndpoints) {
   EXPECT_EQ(ask(y_, 1), "accept");
 }
 
-// [LF-059] A peek sees what came to any of them and says to which; a claim is for the shared ones.
+// [LF-059] A peek sees messages to any of the endpoints and names the endpoint; a claim is for the
+// shared receives.
 TEST_F(SharedTest, PeeksAndClaimsSayWhoseMessageItIs) {
   send(y_, pattern(3), 5);
   send(x_, pattern(4), 5);
@@ -322,8 +325,8 @@ TEST_F(SharedTest, PeeksAndClaimsSayWhoseMessageItIs) {
   EXPECT_TRUE(is_balanced());
 }
 
-// [SES-065, SES-118] An atomic that matches a receive books its room, and gives it back when there
-// is no way to return the old values.
+// [SES-065, SES-118] An atomic that matches a receive books its room, and gives it back if the old
+// values cannot be returned.
 TEST_F(SharedTest, AMatchedAtomicBooksItsRoom) {
   uint64_t number = 40;
   IoSlice slice{reinterpret_cast<const std::byte*>(&number), 8};

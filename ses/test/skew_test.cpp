@@ -1,5 +1,5 @@
-// Builds of different ages between each other, over the whole stack: one side is made to look like
-// a later build, by what is done to its packets on the way. docs/versions.md has the rules.
+// Builds of different versions, over the whole stack: changes to its packets under way make one
+// side look like a later build. docs/versions.md has the rules.
 #include "ses/test/stack.h"
 
 #include <functional>
@@ -16,8 +16,8 @@ void set_bits(Octets& packet, size_t at, uint8_t bits) {
   packet[at] |= static_cast<std::byte>(bits);
 }
 
-// Sets what the reference calls reserved, by the offsets in wire.md 4.1, 5, 7 and 8. The bit 0x2000
-// of the SYN form is left alone: among builds of this project it is the private mark.
+// Sets fields that the reference calls reserved, by the offsets in wire.md 4.1, 5, 7 and 8. The bit
+// 0x2000 of the SYN form does not change: among builds of this project it is the private mark.
 void set_reserved_of_request(Octets& p) {
   const bool is_syn = (static_cast<uint8_t>(p[1]) & 0x04) != 0;
   const uint8_t next = static_cast<uint8_t>((static_cast<uint8_t>(p[0]) & 0x07) << 1 |
@@ -31,7 +31,7 @@ void set_reserved_of_request(Octets& p) {
   const uint8_t flags = static_cast<uint8_t>(p[kSes + 1]);
   const bool is_first = (flags & 0x01) != 0;
   const bool has_data = (flags & 0x04) != 0;
-  if (is_first && !has_data) {  // nobody reads header data that is not announced
+  if (is_first && !has_data) {  // header data that is not announced is not read
     for (size_t i = 0; i < 8; ++i) set_bits(p, kSes + 32 + i, 0xFF);
   } else if (!is_first) {  // above the payload length
     set_bits(p, kSes + 32, 0xFF);
@@ -102,7 +102,8 @@ class SkewTest : public StackFixture, public ::testing::TestWithParam<pds::Mode>
     ASSERT_TRUE(a_->ses->rma(a_->ep, w, now()).ok());
   }
 
-  // 100 us at a time, until `completions` are there; `change` sees what is on its way both ways.
+  // 100 us at a time, until `completions` are there; `change` edits the packets under way in both
+  // directions.
   void run_until(size_t completions, const Change& change) {
     for (int i = 0; i < 20'000 && a_->done.size() < completions; ++i) {
       world_->advance(now() + Duration::microseconds(100));
@@ -174,7 +175,7 @@ TEST_P(SkewTest, PacketsOfALaterBuildAreDropped) {
 TEST_P(SkewTest, MessagesOfALaterBuildAreRefusedOneByOne) {
   struct Row {
     size_t octet;  // of the SES header
-    uint8_t keep;  // bits of it that stay
+    uint8_t keep;  // bits that stay
     uint8_t set;
     wire::ReturnCode code;
   };

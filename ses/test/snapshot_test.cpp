@@ -1,5 +1,5 @@
-// What a person is shown of endpoints that wait: operations, receives, kept and arriving messages,
-// and how much did not fit the room for it.
+// Snapshots of waiting endpoints for tools: operations, receives, kept and arriving messages, and
+// how many did not fit.
 #include "ses/counters.h"
 #include "ses/test/deferral_fixture.h"
 #include "ses/test/pair.h"
@@ -133,7 +133,7 @@ TEST_F(SnapshotTest, TheStateOfAnOperationIsNamed) {
   ASSERT_EQ(look(*a_).operation_count, 2u);
   EXPECT_STREQ(operations_[0].state, "queued");
   EXPECT_STREQ(operations_[1].state, "held");
-  settle();  // there is no receive
+  settle();  // no receive is posted
   now_ = now_ + Duration::milliseconds(3);
   ASSERT_EQ(look(*a_).operation_count, 2u);
   EXPECT_STREQ(operations_[0].state, "waiting");
@@ -142,7 +142,7 @@ TEST_F(SnapshotTest, TheStateOfAnOperationIsNamed) {
   EXPECT_STREQ(operations_[1].state, "held");
 }
 
-// What the only operation of A is called.
+// The name of the only operation of A.
 std::string state_at(const Node& node, Instant now) {
   std::array<OperationSnapshot, 1> operations;
   Snapshot s;

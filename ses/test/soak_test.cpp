@@ -9,7 +9,7 @@ namespace {
 
 class SoakTest : public PairTest {
  protected:
-  // What one side sends is recognised by its tag; the payload follows from it.
+  // The tag identifies a message of a side; its payload follows from the tag.
   static Octets payload_of(uint64_t tag) {
     return pattern(static_cast<size_t>(tag * 7919 % 6000), static_cast<uint8_t>(tag));
   }

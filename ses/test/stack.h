@@ -78,7 +78,7 @@ struct Side {
   pds::Pds* pds = nullptr;
   EndpointId ep;
   std::vector<Completion> done;
-  bool has_room = true;  // for completions that nobody posted for
+  bool has_room = true;  // for completions without a post
 };
 
 class StackFixture {

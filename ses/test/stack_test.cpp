@@ -1,4 +1,5 @@
-// SES over the real PDS: what the scripted one cannot show, that both keep the same contract.
+// SES over the real PDS: shows that both keep the same contract, which the scripted PDS cannot
+// show.
 #include "ses/test/stack.h"
 
 namespace uet::ses::test {
@@ -8,7 +9,7 @@ class StackTest : public StackFixture, public ::testing::TestWithParam<pds::Mode
  protected:
   void SetUp() override { reorders_ = GetParam() == pds::Mode::rud; }
 
-  // `count` tagged sends and writes, and receives, half of which are posted late.
+  // `count` tagged sends and writes, and receives; half of the receives are posted late.
   void post(Rng& rng, const Destination& to, uint64_t key, int count, double loss) {
     for (int i = 0; i < count; ++i) {
       Octets& data = payloads_.emplace_back(rng.below(30'000));

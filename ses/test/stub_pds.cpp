@@ -144,7 +144,7 @@ void StubPds::receive_request(const Parcel& p, Instant now) {
     if (d.answers.count(key) != 0) answer(p, d.answers[key]);
     return;
   }
-  // What is behind a packet that was refused waits for it. [PDS-079]
+  // Packets behind a refused one wait for it. [PDS-079]
   if (p.mode == pds::Mode::rod && !p.is_return && key != d.received.size()) return;
   pds::RxRequest rx;
   rx.peer = PeerId(0);

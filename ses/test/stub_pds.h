@@ -64,9 +64,9 @@ class StubPds final : public pds::Service {
   void shorten_returns();
   // The same of requests. How many could be shortened.
   uint32_t shorten_requests();
-  // The system refuses what is under way for good: requests, and answers to reads.
+  // The system refuses packets under way for good: requests, and answers to reads.
   void fail_sends(int error, Instant now);
-  // PDCs of the peer's flows end: answers to reads under way, and those that wait.
+  // PDCs of the peer's flows end: answers to reads under way, and waiting ones.
   void fail_returns(const pds::Failure& failure, Instant now);
   // Ends the PDC of a flow at its initiator: everything outstanding fails.
   void fail_flow(uint32_t flow, const pds::Failure& failure, Instant now);
@@ -76,12 +76,12 @@ class StubPds final : public pds::Service {
 
   uint32_t window = 16;
   uint32_t flows_max = UINT32_MAX;  // in use at once; then Errc::again
-  // What SES asked of it.
+  // Calls that SES made.
   struct Asked {
     uint32_t messages_done = 0;
     uint32_t keep_pdc = 0;
     uint32_t answers = 0;
-    std::vector<bool> quiet;         // of each packet pulled: nobody waits for its answer
+    std::vector<bool> quiet;         // of each pulled packet: no operation waits for its answer
     std::vector<uint32_t> domains;   // of the flows, in order; 0: in the clear
     std::vector<uint32_t> released;  // flows, in order
     uint64_t pressure = 0;           // as last told
@@ -114,7 +114,7 @@ class StubPds final : public pds::Service {
     uint64_t announced = 0;   // octets, and neither pulled nor withdrawn
     Direction forward;
   };
-  // What a target keeps of the PDC of a peer's flow.
+  // State of a target about the PDC of a peer's flow.
   struct TargetState {
     Direction forward;  // receive side
     Direction back;     // send side

@@ -107,7 +107,7 @@ class TargetTest : public PairTest {
   uint64_t count(Counter c) const { return b_->ses->counters()[c]; }
 
   uint32_t next_psn_ = 1;
-  PeerId from_{0};        // who sends what is given
+  PeerId from_{0};        // the sender is given
   uint32_t sdi_ = 0;      // the secure domain that it was opened in, 0: it was clear
   bool in_order_ = true;  // what PDS says of the next packet
   bool is_confirmed_ = true;

@@ -44,7 +44,7 @@ TEST_F(TargetFormsTest, RudiServesIdempotentRegionsOnly) {
   const uint64_t safe = b_->ses->memory().key(id);
   EXPECT_EQ(safe >> 63, 1u);
   const pds::Mode rudi = pds::Mode::rudi;
-  // Each packet has a response of its own, whatever part of a message it is. [SES-141]
+  // Each packet has a separate response, whichever part of a message it is. [SES-141]
   EXPECT_EQ(said(standard(write_to(safe, 10), 10, rudi)), "OK");
   EXPECT_EQ(said(standard(part(write_to(safe, 3000), 1024, 1024), 1024, rudi)), "OK");
   EXPECT_EQ(said(standard(write_to(unsafe, 10), 10, rudi)), "OP_VIOLATION");
@@ -216,7 +216,7 @@ TEST_F(TargetFormsTest, AProcessIsFoundUntilItsLastEndpointCloses) {
         EXPECT_NE(static_cast<EndpointId*>(ep)->value(), 0u) << "a closed one was told";
       };
       rx.all_remote = true;
-      // Of another process than the fixture's.
+      // From another process than the fixture's.
       const EndpointName name{kJob, PidOnFep(77), ResourceIndex(i + 1), 1, false};
       open[i] = *b_->ses->open_endpoint(name, {}, {}, rx);
     }
@@ -254,7 +254,7 @@ TEST_F(TargetFormsTest, MediumHeadersCarryDataOrOffset) {
 }
 
 // [SES-015, SES-019, SES-050, WIRE-062] The header data of a message is that of its first packet,
-// in any order of arrival and with other values in the other packets; of unexpected messages, too.
+// in any order of arrival and with other values in the other packets; also for unexpected messages.
 TEST_F(TargetFormsTest, HeaderDataIsThatOfTheFirstPacket) {
   wire::StandardRequest h = request(SesOpcode::send, 2048);
   h.common.hd = true;
@@ -349,8 +349,8 @@ TEST_F(TargetFormsTest, TruncatedHeadersAreAnswered) {
   EXPECT_EQ(count(Counter::rx_malformed), 1u);
 }
 
-// Random requests near the legal ones: whatever they say, memory outside of what they may touch
-// stays as it was and no slot is lost for good.
+// Random requests near the legal ones: memory outside of the allowed range does not change and no
+// slot is lost for good.
 TEST_F(TargetFormsTest, RandomRequestsDoNoHarm) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

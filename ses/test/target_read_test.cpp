@@ -12,7 +12,7 @@ class TargetReadTest : public TargetTest {
     h.match_bits = key;
     return h;
   }
-  // One packet of it, which asks for so many octets.
+  // One packet of the request, which asks for so many octets.
   std::string ask(const wire::StandardRequest& read, uint32_t offset, uint32_t length) {
     return said(standard(part(read, offset, length), 0));
   }
@@ -44,8 +44,8 @@ TEST_F(TargetReadTest, DataInAnAckNamesItsReadAndIsKept) {
   EXPECT_TRUE(std::equal(memory.begin(), memory.end(), v.response.bytes.begin() + 20));
 }
 
-// [SES-017, SES-146] The first packet of a long read asks for one payload of octets; what comes
-// back on its own names the read as well.
+// [SES-017, SES-146] The first packet of a long read requests one payload of octets; data that
+// comes back as a message names the read as well.
 TEST_F(TargetReadTest, TheFirstPacketOfAReadAsksForOnePayload) {
   const Octets memory = pattern(3000);
   const wire::StandardRequest read = read_of(expose(memory), 3000);
@@ -59,8 +59,8 @@ TEST_F(TargetReadTest, TheFirstPacketOfAReadAsksForOnePayload) {
   EXPECT_TRUE(std::equal(answer.begin() + 20, answer.end(), memory.begin()));
 }
 
-// [SES-108, SES-118] A packet that is refused for want of a place to answer from: the message does
-// not expire meanwhile, however long that lasts.
+// [SES-108, SES-118] A packet is refused because no place for an answer is free: the message does
+// not expire meanwhile, however long that takes.
 TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {
   config_.return_messages = 1;
   config_.partial_message_time = Duration::seconds(60);
@@ -80,14 +80,15 @@ TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {
   settle();  // the first answer leaves its place
   EXPECT_EQ(ask(read, 1024, 1024), "accept");
   EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
-  // Not so when nothing is heard of it any more.
+  // It does when no packet of it comes any more.
   now_ = now_ + Duration::seconds(61);
   b_->ses->exchange().advance(now_);
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 
-// [T-39] A peer has no more data on its way than its quota: what it asks for beyond is refused for
-// now, taken when some of it has arrived, and never lost. What others ask for is served meanwhile.
+// [T-39] A peer has at most its quota of data under way: further requests are refused for now,
+// accepted when some data has arrived, and never lost. Requests of other peers are served
+// meanwhile.
 TEST_F(TargetReadTest, APeerHasNoMoreUnderWayThanItsQuota) {
   config_.read_quota_bytes = 4096;
   start();

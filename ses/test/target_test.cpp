@@ -30,7 +30,7 @@ TEST_F(TargetTest, UnknownOperationsAreUnsupported) {
   EXPECT_EQ(count(Counter::rx_unsupported_op), 48u);
 }
 
-// [SES-051] One packet without payload, in whatever header; anything more is no NO_OP.
+// [SES-051] One packet without payload, with any header; anything more is no NO_OP.
 TEST_F(TargetTest, NoOpIsOneEmptyPacket) {
   EXPECT_EQ(said(standard(request(SesOpcode::no_op, 0), 0)), "accept");
   EXPECT_EQ(said(standard(request(SesOpcode::no_op, 4), 4)), "OP_VIOLATION");
@@ -131,7 +131,8 @@ TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
       {true, false, 9000, 0, 0, 8192, "accept"},
       {true, false, 2000, 0, 0, 1000, "OP_VIOLATION"},  // no legal MTU
       {true, false, 2000, 0, 0, 2000, "OP_VIOLATION"},
-      {true, false, 1024, 0, 0, 1024, "OP_VIOLATION"},  // all of it, yet not the last
+      {true, false, 1024, 0, 0, 1024, "OP_VIOLATION"},  // the whole message, yet not the last
+                                                        // packet
       {true, false, 2000, 0, 0, 1024, "accept"},
       {false, false, 3000, 1024, 1024, 1024, "accept"},
       {false, false, 3000, 1000, 1024, 1024, "OP_VIOLATION"},  // between the packets
@@ -139,7 +140,8 @@ TEST_F(TargetTest, LengthsThatContradictEachOtherAreRefused) {
       {false, true, 3000, 2048, 951, 951, "OP_VIOLATION"},
       {false, true, 3000, 2049, 952, 952, "OP_VIOLATION"},
       {false, true, 3000, 3000, 0, 0, "OP_VIOLATION"},
-      {false, true, 100, 0, 100, 100, "OP_VIOLATION"},             // begins, but is no first packet
+      {false, true, 100, 0, 100, 100, "OP_VIOLATION"},             // begins, but is not a first
+                                                                   // packet
       {false, true, 100, 4294966372, 1024, 1024, "OP_VIOLATION"},  // ends at 100, modulo 2^32
       {false, false, 3000, 4294966272, 1024, 1024, "OP_VIOLATION"},
       {true, true, 4294967295, 0, 0, 10, "UNSUPPORTED_SIZE"},  // [SES-157, SES-030]
@@ -262,7 +264,7 @@ TEST_F(TargetTest, AllOctetsWithoutAFirstPacketAreNoMessage) {
   EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
 }
 
-// [SES-016] The first packet says how long the others are.
+// [SES-016] The first packet tells the length of the others.
 TEST_F(TargetTest, PacketsOfAMessageHaveOneLength) {
   Octets room(8192);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
@@ -284,7 +286,7 @@ TEST_F(TargetTest, MsgErrorEndsAMessage) {
   EXPECT_EQ(said(standard(error, 0)), "INITIATOR_ERR");
   EXPECT_EQ(take(*b_), "recv refused INITIATOR_ERR 0 #2");
   EXPECT_TRUE(b_->ses->idle());
-  // Of an unknown message; its data, overtaken, is told the same and closes it.
+  // For an unknown message; its data, overtaken, gets the same answer and closes it.
   EXPECT_EQ(said(standard(error, 0)), "OP_VIOLATION");
   EXPECT_FALSE(b_->ses->idle());
   EXPECT_EQ(said(standard(error, 0)), "OP_VIOLATION");  // repeated
@@ -321,8 +323,8 @@ TEST_F(TargetTest, NoTrackingSlotIsANack) {
   EXPECT_EQ(take(*b_), "recv ok 10 #2");
 }
 
-// [decision 6, T-27] Who begins message after message and ends none gets half of the slots; the
-// next one still finds room, and half of what was left.
+// [decision 6, T-27] A peer that begins message after message and ends none gets half of the slots;
+// the next one still finds room, and half of the rest.
 TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
   config_.rx_messages = 8;
   start();
@@ -342,7 +344,7 @@ TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
   EXPECT_EQ(begun(PeerId(0)), 4);
   EXPECT_EQ(count(Counter::rx_peer_slots_used), 4u);
   EXPECT_EQ(begun(another_peer()), 2);
-  // What ends is free again: the rest of the first message.
+  // Ended messages free their room: the rest of the first message.
   from_ = PeerId(0);
   wire::StandardRequest first = write_to(key, 3000);
   first.message_id = MessageId(1);
@@ -352,7 +354,7 @@ TEST_F(TargetTest, APeerLeavesAsManySlotsAsItHolds) {
   EXPECT_EQ(begun(another_peer(1)), 2);
 }
 
-// [decision 6, SES-126] The same for messages that nobody waits for, by number and by octets.
+// [decision 6, SES-126] The same for messages without a receive, by number and by octets.
 TEST_F(TargetTest, APeerLeavesAsMuchRoomForKeptMessagesAsItHolds) {
   config_.unexpected_messages = 8;
   config_.unexpected_bytes = 100 * 4096;
@@ -379,8 +381,8 @@ TEST_F(TargetTest, APeerLeavesAsMuchRoomForKeptMessagesAsItHolds) {
   EXPECT_EQ(kept(another_peer()), 3);
 }
 
-// [T-24, SES-126] A message is as long as it likes to say: what it says takes no room that is not
-// there, and none of it stays taken.
+// [T-24, SES-126] A message may claim any length: the claim takes no room that does not exist, and
+// no room stays taken.
 TEST_F(TargetTest, AClaimedLengthReservesNothingThatIsNotThere) {
   config_.unexpected_bytes = 10 * 4096;
   config_.rx_messages = 4;
@@ -400,8 +402,8 @@ TEST_F(TargetTest, AClaimedLengthReservesNothingThatIsNotThere) {
       << "there is room for what is there";
 }
 
-// [SES-118] The last slot of a peer is for a message before which nothing is missing: only that one
-// is sure to be completed.
+// [SES-118] The last slot of a peer is for a message with no missing message before it: only that
+// one is sure to complete.
 TEST_F(TargetTest, TheLastTrackingSlotIsForAMessageInOrder) {
   config_.rx_messages = 4;  // one peer gets two
   start();
@@ -432,7 +434,7 @@ TEST_F(TargetTest, AHalfReceivedMessageIsOpen) {
   EXPECT_FALSE(b_->ses->exchange().has_open_message(pds::PdcHandle(StubPds::kTargetPdc + 1)));
   EXPECT_EQ(said(standard(part(h, 1024, 976), 976)), "accept");
   EXPECT_FALSE(b_->ses->exchange().has_open_message(pdc));
-  // One that was refused is known until its end, but nobody waits for it.
+  // A refused message is known until its end, but does not wait.
   wire::StandardRequest refused = write_to(key, 3000, 4000);
   refused.message_id = MessageId(78);
   EXPECT_EQ(said(standard(part(refused, 0, 1024), 1024)), "BAD_ADDR");
@@ -440,7 +442,7 @@ TEST_F(TargetTest, AHalfReceivedMessageIsOpen) {
 }
 
 // [SES-107, SES-009] A message that was given up stays known, but its sender may use the identifier
-// again: a second beginning is that of another message.
+// again: a second beginning belongs to another message.
 TEST_F(TargetTest, IdentifierOfAMessageGivenUpMayBeUsedAgain) {
   const wire::StandardRequest h = request(SesOpcode::send, 2048);
   Octets room(2048);

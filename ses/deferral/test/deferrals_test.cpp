@@ -1,4 +1,4 @@
-// What the initiator does with a ready-to-restart. [ses.md 4.5]
+// The initiator's reaction to a ready-to-restart. [ses.md 4.5]
 #include "ses/deferral/deferrals.h"
 
 #include "ses/test/parts.h"
@@ -86,7 +86,7 @@ TEST_F(DeferralsTest, NextAttemptShowsTheTokenOfTheTarget) {
   deferrals_.restart(order());
   Deferrals::begin_again(m);
   EXPECT_EQ(m.deferral->target_token, 77u);
-  Deferrals::begin_again(m);  // nothing was heard: anew
+  Deferrals::begin_again(m);  // the target was silent: starts again
   EXPECT_EQ(m.deferral->target_token, 0u);
 }
 

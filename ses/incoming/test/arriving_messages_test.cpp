@@ -1,4 +1,4 @@
-// Multi-packet messages in progress: what is remembered of them, and for how long.
+// Multi-packet messages in progress: which state is kept of them, and for how long.
 #include "ses/incoming/arriving_messages.h"
 
 #include "ses/test/parts.h"
@@ -54,7 +54,7 @@ TEST_F(ArrivingMessagesTest, PeerLeavesAsMuchAsItTakes) {
   EXPECT_EQ(res_.counters[Counter::rx_peer_slots_used], 1);
 }
 
-// [SES-118, T-01] Who may be a forgery leaves a quarter of the places, however many peers it is.
+// [SES-118, T-01] Unproven peers together leave a quarter of the places.
 TEST_F(ArrivingMessagesTest, UnconfirmedSourcesLeaveAQuarterOfThePlaces) {
   uint16_t taken = 0;
   Request q = packet(1);
@@ -70,7 +70,7 @@ TEST_F(ArrivingMessagesTest, UnconfirmedSourcesLeaveAQuarterOfThePlaces) {
   EXPECT_NE(arriving_.track(packet(99)), nullptr);
 }
 
-// [SES-009] Its tables are small at first and grow with what is tracked.
+// [SES-009] Its tables are small at first and grow with the tracked messages.
 TEST_F(ArrivingMessagesTest, ManyMessagesAreFoundAgain) {
   res_.config.rx_messages = 1000;
   Rng rng(1, 1);
@@ -126,7 +126,7 @@ TEST_F(ArrivingMessagesTest, MessageThatWasGivenUpStaysKnownWithoutAPlace) {
   EXPECT_EQ(arriving_.find(later), nullptr);
 }
 
-// [SES-107] With its PDC go the messages of it, and no others, in the order in which they began.
+// [SES-107] The messages of a PDC end with it, and no others, in the order in which they began.
 TEST_F(ArrivingMessagesTest, MessagesEndWithTheirPdc) {
   for (const uint16_t id : std::initializer_list<uint16_t>{3, 1, 4, 2}) {
     ASSERT_NE(arriving_.track(packet(id)), nullptr);

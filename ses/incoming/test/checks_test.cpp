@@ -89,7 +89,7 @@ TEST_F(ChecksTest, FaultsAreFoundInTheOrderOfTheSpecification) {
   EXPECT_EQ(checks_.judge(q).endpoint, &ep);
 }
 
-// Each fault has a counter of its own.
+// Each fault has its own counter.
 TEST_F(ChecksTest, CausesWithOneCodeAreCountedApart) {
   Endpoint& ep = open();
   Request q = request(SesOpcode::send);
@@ -124,7 +124,7 @@ TEST_F(ChecksTest, OpcodesGoToWhatServesThem) {
 }
 
 // [SES-088, SES-115] The packet may lie in memory that its sender still writes to (shared memory):
-// what was parsed does not change with it, so lengths that were checked are those that are used.
+// the parsed copy does not change with it, so the checked lengths are used.
 TEST_F(ChecksTest, AParsedRequestDoesNotChangeWithItsPacket) {
   wire::StandardRequest h;
   h.common.opcode = SesOpcode::rendezvous_send;

@@ -63,8 +63,8 @@ TEST_F(MemoryRegionsTest, UserKeysAndProviderKeysAreApart) {
   EXPECT_TRUE(regions_.add(r).ok());
 }
 
-// [LF-150] Any number is a key: what the format has no room for travels as a hash, and a key that
-// looks like one of the provider's is found all the same.
+// [LF-150] Any number is a key: a number that the format cannot hold travels as a hash, and a key
+// that looks like a provider key is found as well.
 TEST_F(MemoryRegionsTest, UserKeysMayBeAnyNumber) {
   const RegionId provider = *regions_.add(request());
   regions_.enable(provider);
@@ -290,8 +290,8 @@ TEST(UnexpectedPoolTest, WhatALengthClaimsTakesNoPage) {
   EXPECT_EQ(pool.free_pages(), 8u);
 }
 
-// Where no octets are kept, payload takes places as ever, and all of it is written to one page,
-// which holds no page numbers.
+// If no octets are kept, payload takes pages as usual, and all of it is written to one page, which
+// holds no page numbers.
 TEST(UnexpectedPoolTest, PayloadWithoutOctetsTakesPlacesOnly) {
   Arena arena;
   UnexpectedPool pool;
@@ -332,8 +332,8 @@ TEST(MessageIdsTest, IdsAreUniqueAndReusedLate) {
   EXPECT_EQ(ids.take(9), MessageId(3));
 }
 
-// [T-58] The ID of a message that ended, well or not, names no other one until all others had their
-// turn: what comes late for it finds nobody.
+// [T-58] The ID of a message that ended, well or not, is reused only after all other IDs: a late
+// packet for it finds no message.
 TEST(MessageIdsTest, AnIdRestsUntilAllOthersWereUsed) {
   Arena arena;
   MessageIds ids;

@@ -27,7 +27,7 @@ class AwaitingTest : public ::testing::Test {
     awaiting_.add(m);
     return m;
   }
-  // The numbers of those that end with the PDC.
+  // The numbers of the messages that end with the PDC.
   std::string end(uint32_t pdc) {
     std::string out;
     while (TxMessage* const m = awaiting_.first(pds::PdcHandle(pdc))) {

@@ -88,7 +88,7 @@ class Compared {
  public:
   Compared(Matcher& matcher, Rng& rng) : matcher_(matcher), rng_(rng) {}
 
-  // One operation on both.
+  // One operation on both matchers.
   void step() {
     const Envelope e{rng_.below(8), PeerId(uint32_t(rng_.below(3))), uint32_t(rng_.below(2)),
                      JobId(uint32_t(1 + rng_.below(2)))};

@@ -1,4 +1,4 @@
-// Posted receives: how messages use them up, and what is reported. Indices without resources.
+// Posted receives: how messages use them up, and their reports. Indices without resources.
 #include "ses/receives/receives.h"
 
 #include "ses/receives/generations.h"
@@ -76,7 +76,7 @@ TEST_F(ReceivesTest, MultiReceiveIsUsedInPlaceUntilTooLittleIsLeft) {
   EXPECT_TRUE(done_[1].multi_done);
 }
 
-// [LF-096] Messages lie in it one behind the other, so it is one piece.
+// [LF-096] Messages lie in it one after the other, so it is one piece.
 TEST_F(ReceivesTest, MultiReceiveIsOnePieceOfMemory) {
   const std::array<IoSlice, 2> halves{IoSlice{octets_.data(), 500},
                                       IoSlice{octets_.data() + 500, 500}};
