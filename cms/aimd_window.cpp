@@ -5,8 +5,8 @@ namespace uet::cms {
 namespace {
 
 constexpr uint32_t kMinPackets = 8;  // room for the SACK gap threshold to be crossed [PDS-143]
-// A round trip is taken to last at least this long, so that a burst of losses whose ACKs arrive
-// together counts once even before there is an RTT sample.
+// Lower limit of the assumed round trip, so that a burst of losses whose ACKs arrive together
+// counts once even before there is an RTT sample.
 constexpr Duration kShortestRound = Duration::microseconds(50);
 // Slow start ends when every round trip of a round took so much longer than the shortest, and at
 // least twice as long. A window of 1 MiB adds less than that at 10 Gb/s.
@@ -45,7 +45,7 @@ void AimdWindow::grow(uint32_t bytes) {
   const bool doubles = starts_slowly();
   if (doubles) window_ = std::min(window_ + bytes, threshold_);
   credit_ += bytes;
-  // A round is over when what the window was at its beginning is acknowledged.
+  // A round trip is over when as many octets are acknowledged as the window had at its beginning.
   if (credit_ < window_ - (doubles ? std::min(credit_, window_) : 0)) return;
   credit_ -= std::min(credit_, window_);
   const Duration queue = shortest_of_round_ - shortest_;
@@ -59,8 +59,8 @@ void AimdWindow::on_lost(const Lost& e) {
   leave(e.bytes);
   switch (e.kind) {
     case LossKind::timeout:
-      // Without an answer since the first time-out there is no more to take. The window still
-      // doubles up to half of what the first one found.
+      // No answer since the first time-out: the window is already at its minimum. It still doubles
+      // up to half of its size at the first one.
       if (window_ == min_ && before_.window != 0) return;
       if (window_ > min_ && may_decrease(e.at)) before_ = {window_, threshold_};
       return decrease(min_, e.at);
@@ -79,7 +79,7 @@ bool AimdWindow::has_no_queue() const {
   return srtt_ != Duration::zero() && srtt_ <= shortest_ * 5 / 4;
 }
 
-// What the path holds without the queue that is there, at least half of the window.
+// The octets that the path holds without its present queue, at least half of the window.
 uint64_t AimdWindow::without_queue() const {
   if (srtt_ == Duration::zero()) return window_ / 2;
   const auto share = static_cast<uint64_t>(shortest_.ns());

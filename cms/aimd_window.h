@@ -1,9 +1,9 @@
 // Slow start, additive increase, multiplicative decrease: the default before NSCC. A window in use
 // doubles in each round trip until the first loss or mark, or until round trips show a queue; then
 // it grows by a packet in each round trip. ECN, trimming and refusals halve it, at most once in a
-// round trip. A time-out sets it to the minimum, from where it doubles up to half of what it was.
-// An inferred loss takes what the queue holds; where round trips show no queue, it takes a quarter
-// of the lost packet. [decision 16]
+// round trip. A time-out sets it to the minimum, from where it doubles up to half of its old size.
+// An inferred loss reduces it by the octets in the queue; where round trips show no queue, by a
+// quarter of the lost packet. [decision 16]
 #pragma once
 
 #include "cms/config.h"
@@ -37,7 +37,7 @@ class AimdWindow {
   Duration shortest_rtt() const { return shortest_; }
 
  private:
-  // What was there before the time-outs since the last answer; zeros: there were none.
+  // The state before the time-outs since the last answer; zeros: there were none.
   struct BeforeTimeouts {
     uint64_t window = 0;
     uint64_t threshold = 0;

@@ -1,6 +1,6 @@
 // Congestion control context: how much may be in flight toward one (peer, class, sprayed or single
-// path), and when. One value over the algorithms that exist; integer arithmetic, no heap, no
-// virtual call. PDS decides which packet goes, this decides when and how much. [CMS-001 .. CMS-004]
+// path), and when. One class for all algorithms; integer arithmetic, no heap, no virtual call. PDS
+// chooses the packet, this class decides when and how much. [CMS-001 .. CMS-004]
 #pragma once
 
 #include "cms/aimd_window.h"
@@ -38,9 +38,9 @@ class Ccc {
   }
   // Pacing: no packet before this instant; zero where nothing is paced.
   Instant earliest_send() const { return pacer_.earliest(); }
-  // The packet of that size which leaves now should ask for an ACK: it fills the window, or the
-  // window is below what the peer acknowledges unasked, or it is the last that credit admits.
-  // [CMS-068, PDS-064]
+  // The packet of that size that leaves now should ask for an ACK: it fills the window, or the
+  // window is below the peer's threshold for unrequested ACKs, or it is the last one that credit
+  // allows. [CMS-068, PDS-064]
   bool wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const;
 
   // Exactly one of on_acked, on_lost and on_forgotten follows each on_sent, for the same octets.
@@ -63,18 +63,18 @@ class Ccc {
     pacer_.on_lost(e, window_bytes(), has_credit());
     std::visit([&](auto& a) { a.on_lost(e); }, window_);
   }
-  // Time-outs were early: the packets arrive. The window gets back what the last ones took.
+  // Time-outs were early: the packets arrive. The window gets back what the last time-outs took.
   // [CMS-194]
   void on_early_timeouts() {
     std::visit([](auto& a) { a.on_early_timeouts(); }, window_);
   }
-  // A packet that on_lost() told of is in flight after all. It takes no credit again. [CMS-194]
+  // A packet reported by on_lost() is in flight after all. It takes no credit again. [CMS-194]
   void on_still_in_flight(uint32_t bytes, Entropy ev, Instant now) {
     outstanding_ += bytes;
     std::visit([&](auto& a) { a.on_sent({bytes, ev, true, now}); }, window_);
   }
-  // What was in flight is gone without a verdict on the path: its PDC ended, its PSN was given
-  // to another packet, it is known to have arrived, or it was too long for the route.
+  // Packets left the network without feedback about the path: their PDC ended, their PSN was given
+  // to another packet, they are known to have arrived, or they were too long for the route.
   void on_forgotten(uint32_t bytes) {
     leave(bytes);
     std::visit([&](auto& a) { a.on_forgotten(bytes); }, window_);
@@ -113,8 +113,7 @@ class Ccc {
   void on_feedback() {
     if (CreditSource* const source = credit()) source->on_feedback();
   }
-  // A lost packet is among those that wait to be sent again. False: no connection can ask for
-  // credit. [CMS-128]
+  // A lost packet waits to be sent again. False: no connection can ask for credit. [CMS-128]
   void on_resend_wanted(bool is_established) {
     if (CreditSource* const source = credit()) source->on_lost(is_established);
   }

@@ -29,7 +29,7 @@ class ContextEntropy {
   void on_last_hop(Instant now) {
     if (auto* const path = std::get_if<SinglePath>(&values_)) path->on_last_hop(now);
   }
-  // What was learnt about an EV. False: this context sends no such EV; nothing is changed.
+  // A result about an EV. False: this context sends no such EV; nothing is changed.
   [[nodiscard]] bool on_feedback(Entropy ev, PathFeedback feedback, Instant now) {
     return std::visit([&](auto& values) { return values.on_feedback(ev, feedback, now); }, values_);
   }

@@ -5,7 +5,7 @@ namespace uet::cms {
 
 namespace {
 
-// What an update finds.
+// The result of an update.
 enum Situation : uint8_t {
   nothing,     // no data, nothing in flight
   unanswered,  // no data, packets in flight

@@ -1,5 +1,5 @@
-// What a congestion context has to send and has in flight, and which of four states that makes. The
-// scheduler serves those that are `ready`. [CMS-010 .. CMS-014]
+// Backlog and octets in flight of a congestion context, and its state, one of four. The scheduler
+// serves contexts that are `ready`. [CMS-010 .. CMS-014]
 #pragma once
 
 #include "base/assert.h"
@@ -16,15 +16,15 @@ enum class ContextPhase : uint8_t {
   pending,  // all is sent, and waits for ACKs
 };
 
-// What an update means for the scheduler's list of ready contexts.
+// The effect of an update on the scheduler's list of ready contexts.
 enum class ReadyMove : uint8_t {
   none,
   join,
   leave,
 };
 
-// Octets are nominal. The counters are of this end's own packets, so that one that would fall below
-// zero is a mistake of the caller and is asserted.
+// Octets are nominal. The counters only count this end's own packets, so a counter below zero is an
+// error of the caller and is asserted.
 class ContextState {
  public:
   ContextPhase phase() const { return phase_; }
@@ -35,15 +35,14 @@ class ContextState {
   bool has_data() const { return backlog_ != 0 || resend_packets_ != 0; }
 
   void on_new_data(uint64_t bytes) { backlog_ += bytes; }  // [CMS-016]
-  // Of the backlog: the message is given up, or needs fewer octets than was thought.
+  // Reduces the backlog: the message is given up, or needs fewer octets than announced.
   void on_withdrawn(uint64_t bytes) { take(backlog_, bytes); }
   void on_sent(uint32_t bytes, bool resend);  // [CMS-018]
   // So many packets were answered, or their PDC is gone. [CMS-019]
   void on_answered(uint32_t packets) { take(inflight_, packets); }
   // A packet in flight is lost or refused and will be sent again. [CMS-020, CMS-021]
   void on_marked(uint32_t bytes);
-  // One that was marked need not be sent again: it has arrived after all, or its PDC is gone.
-  // [CMS-019]
+  // A marked packet need not be sent again: it has arrived after all, or its PDC is gone. [CMS-019]
   void on_unmarked(uint32_t bytes);
 
   // After each of these events, and when `can_send` may have changed: whether all algorithms in use

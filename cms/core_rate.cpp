@@ -1,4 +1,4 @@
-// One judgement for each period of about one and a half base RTTs.
+// One decision for each period of about one and a half base RTTs.
 #include "cms/core_rate.h"
 
 #include <algorithm>

@@ -14,7 +14,7 @@ constexpr int32_t credit_ahead(uint32_t a, uint32_t b) {
   return static_cast<int32_t>((a - b) << 8) >> 8;
 }
 
-// What became of a grant.
+// Result of a grant.
 enum class CreditNews : uint8_t {
   taken,       // or said nothing new
   clamped,     // it would have made more than a window

@@ -1,4 +1,4 @@
-// The ring of those who wait for credit, and the records of all who ever asked.
+// The ring of sources that wait for credit, and the records of all sources that ever asked.
 #include "cms/credit_pacer.h"
 
 #include "cms/credit_source.h"
@@ -10,7 +10,7 @@ namespace uet::cms {
 namespace {
 
 constexpr uint32_t kWindowMax = 1 << 22;     // half of what 24 bits tell apart [CMS-118]
-constexpr uint32_t kEmptyGrantBytes = 1024;  // what a turn without credit counts [CMS-134]
+constexpr uint32_t kEmptyGrantBytes = 1024;  // octets that a turn without credit counts [CMS-134]
 constexpr uint32_t kTimeoutsSilent = 4;      // [CMS-139]
 
 uint32_t units_of(uint64_t bytes) {
@@ -75,7 +75,7 @@ CreditContext* CreditPacer::add(CreditKey key, bool is_proven, Instant now) {
   if (source != nullptr && source->context_count == kContexts) {
     CreditContext* const spare = source->resting.front();
     if (spare == nullptr) return nullptr;
-    close(*spare);  // the source stays, with the others
+    close(*spare);  // the source stays, with its other contexts
   }
   const auto is_full = [&] { return contexts_.full() || (source == nullptr && sources_.full()); };
   if (is_full()) {
@@ -115,9 +115,9 @@ void CreditPacer::close(CreditContext& c) {
   if (source.context_count == 0) close_source(source);
 }
 
-// A record is wanted for another source. Those whose address may be forged give way to those whose
-// is not, and to each other after a timeout. Of the rest the one that has wanted nothing for
-// longest does; not while its last packets may still be under way. [CMS-008, CMS-119, T-34]
+// A record is needed for another source. Unproven sources give way to proven ones, and to each
+// other after a timeout. Among the others the source that has wanted nothing for the longest time
+// gives way, unless its last packets may still be under way. [CMS-008, CMS-119, T-34]
 void CreditPacer::give_way(bool is_proven, Instant now) {
   if (CreditSourceRecord* const source = unproven_.front()) {
     CreditContext& c = *(source->waiting.empty() ? source->resting : source->waiting).front();
@@ -148,7 +148,7 @@ void CreditPacer::withdraw(CreditKey key) {
 
 // --- what sources ask for ---
 
-// A source that begins counts from 0. One that is far ahead was granted that before its state was
+// A new source counts from 0. If its target is far ahead, it was granted that before its record was
 // lost here. [CMS-119]
 void CreditPacer::begin(CreditContext& c, uint32_t target) {
   c.granted = target > 2 * terms_.window ? target - terms_.window : 0;
@@ -236,7 +236,7 @@ void CreditPacer::rest(CreditContext& c) {
   if (source.waiting.empty()) source.leave_ring();
 }
 
-// --- who gets some ---
+// --- choice of the next source ---
 
 Instant CreditPacer::deadline() const {
   const bool is_due = !rings_.empty() || (terms_.idle_credit && !idle_.empty());
@@ -285,7 +285,7 @@ Grant CreditPacer::grant(CreditContext& c, Instant now) {
   return {{source.peer, c.ccc_id}, c.granted, c.via};
 }
 
-// Nobody waits: the idle ones in turn get a window ahead of what they asked for. [CMS-136]
+// No source waits: idle ones in turn get a window more than they asked for. [CMS-136]
 std::optional<Grant> CreditPacer::idle_grant(Instant now) {
   if (!terms_.idle_credit) return std::nullopt;
   while (CreditContext* const c = idle_.pop_front()) {

@@ -1,7 +1,7 @@
-// RCCC at the destination: who asks for credit, and who gets some next. One pacer for the ports of
-// a FEP. Sources take turns; the contexts of one source share its turns. Those whose address may be
-// forged have few of the turns while others wait, and leave the others their records. Every event
-// costs O(1); nothing a peer says is believed beyond a window. [cms.md 5.3, T-34]
+// RCCC at the destination: keeps demands for credit and chooses the next source. One pacer for the
+// ports of a FEP. Sources take turns; the contexts of one source share its turns. While other
+// sources wait, unproven sources have few of the turns, and they give up their records first. Every
+// event costs O(1); no demand of a peer counts for more than a window. [cms.md 5.3, T-34]
 #pragma once
 
 #include "cms/config.h"
@@ -33,7 +33,7 @@ enum class AskedBy : uint8_t {
   request,  // a Credit Request CP: the source may have lost count, and is answered in any case
 };
 
-// What became of a demand.
+// Result of a demand.
 enum class DemandNews : uint8_t {
   taken,    // or said nothing new
   clamped,  // it asks for more than a window: the rest is dropped until it is asked for again
@@ -42,17 +42,17 @@ enum class DemandNews : uint8_t {
   forged,   // perhaps: it comes from an unproven address of a source that is known. Nothing changed
 };
 
-// Who brings a demand.
+// The source of a demand.
 struct Asker {
   uint32_t via = 0;       // whatever the owner of the pacer wants to know of its grants
-  bool is_proven = true;  // it has shown that it receives what is sent to its address [T-34]
+  bool is_proven = true;  // it has shown that it receives packets at its address [T-34]
 };
 
 // Tell this context that its cumulative credit is now that. 24 bits. [CMS-034]
 struct Grant {
   CreditKey key;
   uint32_t credit = 0;
-  uint32_t via = 0;  // what came with the last demand
+  uint32_t via = 0;  // from the last demand
 };
 
 class CreditPacer {
@@ -74,8 +74,8 @@ class CreditPacer {
   void on_host_queue(uint64_t bytes, HostMarks marks = {}) {
     spacing_.set_host_queue(bytes, marks);
   }
-  // A grant of it could not be sent: it waits for no more until it asks again. An unproven source
-  // is forgotten.
+  // A grant to the context could not be sent: it has no more turns until it asks again. An unproven
+  // source is forgotten.
   void withdraw(CreditKey key);
 
   // When next_grant() has something to say; never() while no source asks.
@@ -83,7 +83,7 @@ class CreditPacer {
   // The next turn, if it is due: to be sent in a Credit CP, or in an ACK that leaves anyway. Call
   // it until it returns nothing. [CMS-132 .. CMS-134, CMS-137]
   std::optional<Grant> next_grant(Instant now);
-  // What that context was granted so far, for an ACK; nothing if it is not known. [CMS-137]
+  // The cumulative grant of that context, for an ACK; nothing if it is not known. [CMS-137]
   std::optional<uint32_t> granted(CreditKey key);
 
   // Units that this context waits for.
@@ -124,7 +124,7 @@ class CreditPacer {
   CreditRings rings_;
   IntrusiveList<CreditSourceRecord, UnprovenSources> unproven_;  // the first one for longest
   IntrusiveList<CreditContext, IdleContexts> idle_;    // want nothing; may get idle credit
-  IntrusiveList<CreditContext, IdleContexts> filled_;  // want nothing, and have a window of it
+  IntrusiveList<CreditContext, IdleContexts> filled_;  // want nothing, and have a window of credit
   CreditSpacing spacing_;
   CoreRate core_;
   Terms terms_;

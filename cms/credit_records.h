@@ -1,5 +1,5 @@
-// What a destination knows of those who ask it for credit: a record for each source, and one for
-// each congestion context of it. Plain records; CreditPacer changes them. [CMS-006, CMS-130]
+// Records of a destination about sources of demands: one for each source, and one for each of its
+// congestion contexts. Plain records; CreditPacer changes them. [CMS-006, CMS-130]
 #pragma once
 
 #include "cms/credit.h"
@@ -21,7 +21,7 @@ struct CreditKey {
 
 struct CreditSourceRecord;
 struct IdleContexts {};     // tag of the list of all contexts that want nothing
-struct UnprovenSources {};  // tag of the list of all sources whose address may be forged
+struct UnprovenSources {};  // tag of the list of all unproven sources
 
 struct CreditContext : ListNode<>, ListNode<IdleContexts> {
   CreditContext(CreditSourceRecord& of, uint8_t id) : source(&of), ccc_id(id) {}
@@ -46,7 +46,7 @@ struct CreditContext : ListNode<>, ListNode<IdleContexts> {
 struct CreditSourceRecord : ListNode<>, ListNode<UnprovenSources> {
   explicit CreditSourceRecord(uint32_t number) : peer(number) {}
 
-  // In one of the rings of those that wait.
+  // In one of the two rings of waiting sources.
   bool is_in_ring() const { return static_cast<const ListNode<>&>(*this).is_linked(); }
   void leave_ring() { static_cast<ListNode<>&>(*this).unlink(); }
 
@@ -55,7 +55,7 @@ struct CreditSourceRecord : ListNode<>, ListNode<UnprovenSources> {
   uint32_t peer;
   uint32_t backlog_units = 0;  // of all its contexts
   uint32_t context_count = 0;
-  bool is_proven = false;  // it has shown that it receives what is sent to its address
+  bool is_proven = false;  // it has shown that it receives packets at its address
 };
 
 }  // namespace uet::cms

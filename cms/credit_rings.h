@@ -1,5 +1,5 @@
-// The sources that wait for credit, in two rings: those whose address is proven, and newcomers,
-// whose address may be forged. It says whose turn is next. [cms.md 5.3, T-34]
+// The sources that wait for credit, in two rings: proven ones, and newcomers, whose address may be
+// forged. Chooses the next one. [cms.md 5.3, T-34]
 #pragma once
 
 #include "cms/credit_records.h"
@@ -17,7 +17,7 @@ class CreditRings {
   void add(CreditSourceRecord& source) {
     (source.is_proven ? ring_ : newcomers_).push_back(source);
   }
-  // The source whose turn it is; null: none waits.
+  // The next source; null: none waits.
   CreditSourceRecord* next() const {
     const bool is_newcomers_turn = ring_.empty() || turn_ % kNewcomersTurn == 0;
     if (is_newcomers_turn && !newcomers_.empty()) return newcomers_.front();
@@ -31,7 +31,7 @@ class CreditRings {
 
   IntrusiveList<CreditSourceRecord> ring_;
   IntrusiveList<CreditSourceRecord> newcomers_;
-  uint32_t turn_ = 0;  // grants to those that waited; wraps
+  uint32_t turn_ = 0;  // grants to waiting sources; wraps
 };
 
 }  // namespace uet::cms

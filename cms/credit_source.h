@@ -1,5 +1,5 @@
-// RCCC at the source: what one destination has granted, what of it is left, and how much more to
-// ask for. Integer arithmetic; no heap, no clock. [cms.md 5.2]
+// RCCC at the source: the credit that one destination has granted, the rest of it, and the demand
+// for more. Integer arithmetic; no heap, no clock. [cms.md 5.2]
 #pragma once
 
 #include "cms/config.h"
@@ -34,7 +34,7 @@ inline uint64_t first_credit_bytes(const Config& c) {
   return std::min(std::max<uint64_t>(first, c.mtu_bytes), credit_window_bytes(c));
 }
 
-// What a context would send if it could.
+// The octets that a context has to send.
 struct CreditNeed {
   static constexpr uint64_t kNoLimit = UINT64_MAX;
 
@@ -53,17 +53,17 @@ class CreditSource {
   bool may_send() const { return credit_ > 0; }
   // Nominal octets; also of packets sent again. [CMS-124]
   void on_sent(uint32_t bytes) { credit_ -= bytes; }
-  // Any ACK or NACK. The first ends what was sent on trust, and what is left of it. [CMS-122]
+  // Any ACK or NACK. The first one ends the initial credit and cancels its unused part. [CMS-122]
   void on_feedback();
-  // A Credit CP or an ACK with credit. `old` and what is above a window change nothing but the
-  // return value. [CMS-125, T-33]
+  // A Credit CP or an ACK with credit. `old` credit and credit above a window change nothing but
+  // the return value. [CMS-125, T-33]
   CreditNews on_credit(const Credit& e);
-  // A NACK, or a loss that was found out, after the packet was marked for retransmission. Without
-  // credit: an established PDC asks for some; on any other the destination would refuse that, so
-  // the source grants itself a packet. [CMS-128]
+  // A NACK, or a detected loss, after the packet was marked for retransmission. Without credit: an
+  // established PDC asks for some; a destination refuses such a request on any other PDC, so the
+  // source grants itself a packet. [CMS-128]
   void on_lost(bool is_established);
-  // A PDC is known to the destination, which may not have believed what was told before: without
-  // credit it is told again. [T-34]
+  // A PDC is established at the destination, which may not have trusted earlier demands: without
+  // credit the demand is repeated. [T-34]
   void on_established() { is_untold_ = credit_ <= 0; }
   // No PDC can ask for credit at the moment, or no request is answered: the source grants itself a
   // packet. [CMS-128, CMS-129]

@@ -1,6 +1,6 @@
-// The pace of credit: how long after a grant the next one may follow, by the rate of the link, what
-// the core of the fabric lets through, and what the host can write. Integer arithmetic with
-// fractions of a nanosecond, so that rounding takes no bandwidth. [CMS-131, CMS-134, CMS-140]
+// The pace of credit: the time from a grant to the next one, by the rate of the link, the share of
+// the fabric's core, and the rate of the host. Integer arithmetic with fractions of a nanosecond,
+// so that rounding takes no bandwidth. [CMS-131, CMS-134, CMS-140]
 #pragma once
 
 #include "cms/config.h"
@@ -63,7 +63,7 @@ class CreditSpacing {
 
  private:
   __extension__ using uint128 = unsigned __int128;
-  // What a late caller catches up with: the link could have carried it meanwhile.
+  // The time that a late caller may catch up: the link could have carried the octets meanwhile.
   static constexpr Duration kCatchUp = Duration::microseconds(100);
 
   Instant next_;

@@ -1,6 +1,6 @@
-// What a destination whose memory cannot keep up asks of its sources in ACKs: by the occupancy of
-// its receive buffer, and after that for one round trip that their windows be restored. The
-// source's half is in Nscc. [CMS-111, CMS-116]
+// Requests of a destination with scarce memory to its sources, in ACKs: a reduction by the
+// occupancy of its receive buffer, and afterwards for one round trip the restoration of their
+// windows. The source's half is in Nscc. [CMS-111, CMS-116]
 #pragma once
 
 #include "cms/events.h"

@@ -4,7 +4,7 @@
 namespace uet::cms {
 
 namespace {
-// What is heard of a value changes nothing where TFC is in use. [CMS-148]
+// Feedback about an EV has no effect while TFC is in use. [CMS-148]
 bool is_tracking(const Config& config) {
   return config.entropy.spraying != Spraying::oblivious && config.entropy_values > 1 &&
          config.algorithm != Algorithm::tfc;
@@ -46,9 +46,9 @@ uint32_t EntropySelector::choose(Instant now, uint32_t planes) {
   return walk_on(planes);
 }
 
-// The next one of the walk that does not rest and whose plane is free. Of those passed over only
-// the first comes nearer to its use. When all rest, the first of them: two rounds of steps have a
-// whole one among them. [CMS-159]
+// The next EV of the walk that does not rest and whose plane is free. Only the penalty of the first
+// skipped one falls. When all rest, the first of them: two rounds of steps contain a whole round.
+// [CMS-159]
 uint32_t EntropySelector::walk_on(uint32_t planes) {
   std::optional<uint32_t> first;
   for (uint32_t tries = 0; tries < 2 * range_.size() || !first; ++tries) {
@@ -63,7 +63,7 @@ uint32_t EntropySelector::walk_on(uint32_t planes) {
   return *first;
 }
 
-// Any one of a free plane; a few draws avoid those that rest. [CMS-160]
+// Any EV of a free plane; a few draws avoid resting ones. [CMS-160]
 uint32_t EntropySelector::draw(uint32_t planes) {
   constexpr int kDraws = 4;
   uint32_t index = 0;
@@ -79,7 +79,7 @@ uint32_t EntropySelector::draw(uint32_t planes) {
   return index;
 }
 
-// The oldest good one whose plane is free; those of busy planes before it go to the end, and one
+// The oldest good EV whose plane is free; earlier ones of busy planes move to the end, and an EV
 // that was marked since it was good is forgotten. [CMS-154, CMS-162]
 std::optional<uint32_t> EntropySelector::recycle(RecycledEntropy& good, uint32_t planes) {
   for (uint32_t left = good.size(); left > 0; --left) {

@@ -1,6 +1,6 @@
-// Which entropy value the next burst of a sprayed context carries: in a random order whatever is
-// heard, or by what ACKs, NACKs and time-outs say of the EVs before. Integer arithmetic, no heap;
-// the cost of a call is bounded, whatever the peer says. [CMS-149 .. CMS-164, CMS-023, PDS-004]
+// Chooses the entropy value of the next burst of a sprayed context: in a random order regardless of
+// feedback, or by the ACKs, NACKs and time-outs of earlier EVs. Integer arithmetic, no heap; the
+// cost of a call is bounded for any feedback. [CMS-149 .. CMS-164, CMS-023, PDS-004]
 #pragma once
 
 #include "cms/config.h"
@@ -17,8 +17,9 @@
 
 namespace uet::cms {
 
-// What a NACK says of the EV of its packet. Congestion on the last hop, and any other reason why
-// the destination refused the packet, are not the EV's fault; a mark is. [CMS-023, CMS-163]
+// Feedback of a NACK about the EV of its packet. Congestion on the last hop, and any other reason
+// for which the destination refused the packet, do not depend on the EV; a mark does. [CMS-023,
+// CMS-163]
 constexpr PathFeedback nack_feedback(LossKind kind, bool ecn) {
   if (kind == LossKind::trimmed) return PathFeedback::trimmed;
   return ecn ? PathFeedback::ecn : PathFeedback::good;
@@ -29,14 +30,14 @@ class EntropySelector {
   static constexpr uint32_t kAllPlanes = ~uint32_t{0};
 
   // With `spraying` other than oblivious at most kTrackedEntropyMax of `entropy_values` are used.
-  // rng: seeds the selector's own; one draw.
+  // rng: one draw seeds the selector's own generator.
   EntropySelector(const Config& config, Rng& rng);
 
-  // The EV of the next burst. free_planes: a bit for each plane whose port takes packets now; one
-  // that exists at least. The EV belongs to one of them. [CMS-156]
+  // The EV of the next burst. free_planes: a bit for each plane whose port takes packets now; at
+  // least one of an existing plane. The EV belongs to one of them. [CMS-156]
   Entropy next(Instant now, uint32_t free_planes = kAllPlanes);
 
-  // What was learnt about an EV. False: this context sends no such EV; nothing is changed.
+  // A result about an EV. False: this context sends no such EV; nothing is changed.
   [[nodiscard]] bool on_feedback(Entropy ev, PathFeedback feedback, Instant now);
   // A valid sample of the round trip: how long EVs rest. [CMS-154]
   void on_rtt(Duration rtt) { resting_.on_rtt(rtt); }

@@ -1,4 +1,5 @@
-// What PDS tells congestion management. Octets are nominal: transport size + 40. [CMS-015]
+// Events that PDS reports to congestion management. Octets are nominal: transport size + 40.
+// [CMS-015]
 #pragma once
 
 #include "base/serial.h"
@@ -21,13 +22,13 @@ enum class LossKind : uint8_t {
   trimmed_lasthop,  // incast: not the EV's fault
   inferred,         // by SACK, or by the order of arrival
   timeout,          // RTO
-  refused,          // any other NACK: nothing is said of the path [CMS-098]
+  refused,          // any other NACK: no evidence about the path [CMS-098]
 };
 constexpr bool is_trim(LossKind kind) {
   return kind == LossKind::trimmed || kind == LossKind::trimmed_lasthop;
 }
 
-// What is learnt about one EV. [CMS-023]
+// A result about one EV. [CMS-023]
 enum class PathFeedback : uint8_t {
   good,
   ecn,
@@ -43,7 +44,7 @@ struct Sent {
   bool is_control = false;  // takes no credit [CMS-193]
 };
 
-// What the destination says of itself in an ACK_CC of type NSCC. [CMS-030]
+// State of the destination in an ACK_CC of type NSCC. [CMS-030]
 struct RemoteState {
   uint32_t newly_received_bytes = 0;  // since the last such ACK of that PDC [CMS-042]
   Duration service_time{};            // inside the destination; zero: not known [CMS-036]
@@ -68,7 +69,7 @@ struct Acked {
                                 // `bytes` where the peer does not tell [CMS-042, CMS-191]
 };
 
-// What this end, as a destination, asks of the source in its ACKs. [CMS-039, CMS-040]
+// Requests of this end, as a destination, to the source in its ACKs. [CMS-039, CMS-040]
 struct Feedback {
   uint8_t rcv_cwnd_pend = 0;  // 0-127
   bool restore_cwnd = false;

@@ -1,6 +1,6 @@
-// Below a window of one packet: a sender whose packets are cut although its window is the least
-// waits between packets, so that hundreds of senders share a port whose queue has no room for a
-// packet of each. [CMS-195]
+// Below a window of one packet: a sender whose packets are trimmed although its window is the
+// minimum waits between packets, so that hundreds of senders share a port whose queue has no room
+// for a packet of each. [CMS-195]
 #pragma once
 
 #include "base/serial.h"
@@ -14,8 +14,8 @@ namespace uet::cms {
 class SparseSending {
  public:
   bool is_on() const { return share_ < kWhole || was_cut_; }
-  // A packet was cut while the window was the least. Those of one window count once: the next one
-  // counts when a packet has left since.
+  // A packet was trimmed while the window was the minimum. Trims of one window count once: the next
+  // one counts after another packet has left.
   void on_cut() {
     if (was_cut_) return;
     was_cut_ = true;
@@ -23,8 +23,8 @@ class SparseSending {
   }
   // Something arrived.
   void on_arrived(bool is_marked) { set(std::min(share_ + (is_marked ? kSlow : kQuick), kWhole)); }
-  // A packet of this entropy value leaves: how long after it the next one may. Entropy values are
-  // random: they spread senders whose packets were cut at the same time.
+  // A packet of this entropy value leaves: the time until the next one may. Entropy values are
+  // random: they spread senders whose packets were trimmed at the same time.
   Duration on_sent(Duration round_trip, Entropy ev) {
     was_cut_ = false;
     if (share_ == kWhole) return Duration::zero();

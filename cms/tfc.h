@@ -22,9 +22,9 @@ constexpr uint32_t tfc_cells(const TfcConfig& tfc, uint32_t nominal) {
   return static_cast<uint32_t>(sum / tfc.cell_bytes);
 }
 
-// The initial allocation: what is configured, or 1.5 BDP. In software the receive buffers of
-// sockets bound it, as they bound first windows; then it depends on no length of packets, in which
-// the two ends may differ. [CMS-147]
+// The initial allocation: as configured, or 1.5 BDP. In software the receive buffers of sockets
+// limit it, as they limit first windows; then it does not depend on the packet length, which may
+// differ between the ends. [CMS-147]
 inline uint32_t tfc_first_cells(const Config& c) {
   constexpr uint64_t kMost = 1 << 22;  // half of 2^23, the most that 24-bit counters compare
   constexpr uint64_t kSocketBytes = 128 * 1024;
@@ -73,7 +73,7 @@ class TfcSource {
     count(share, -share.spent);
     share = {};
   }
-  // Cumulative cells of the PDC, modulo 2^24. The destination can have freed nothing that was not
+  // Cumulative cells of the PDC, modulo 2^24. The destination can only have freed cells that were
   // sent to it. `old` and `impossible` change nothing. [CMS-022, CMS-118, T-33]
   CreditNews on_credit(TfcShare& share, const Credit& e) {
     const int32_t ahead = credit_ahead(e.credit, static_cast<uint32_t>(first_) + share.granted);

@@ -14,7 +14,7 @@
 
 namespace uet::cms {
 
-inline constexpr uint32_t kTrackedEntropyMax = 256;  // EVs with a state of their own [CMS-157]
+inline constexpr uint32_t kTrackedEntropyMax = 256;  // EVs with separate state [CMS-157]
 
 class EntropyRange {
  public:
@@ -59,7 +59,7 @@ class EntropyRange {
   static constexpr uint32_t kEntropyCount = 65536;
   static constexpr uint32_t kPlanesMax = 32;  // bits of a mask
 
-  // One of the runs that have no value to be left out, by its number; 0 when there is none.
+  // One of the runs without excluded values, by its number; 0 when there is none.
   uint32_t place(const EntropyConfig& config, Rng& rng) const {
     const uint32_t runs = kEntropyCount / size_;
     const uint32_t left_out = std::min<uint32_t>(config.left_out_first / size_, runs);

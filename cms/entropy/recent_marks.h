@@ -1,4 +1,4 @@
-// Which EVs were marked within the last round trip, by two sets that change places: a bit for each
+// The EVs that were marked within the last round trip, in two sets that alternate: a bit for each
 // EV instead of a time. [CMS-154]
 #pragma once
 

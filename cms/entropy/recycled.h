@@ -11,7 +11,7 @@ namespace uet::cms {
 
 class RecycledEntropy {
  public:
-  // Not more than kTrackedEntropyMax, as there are no more EVs.
+  // At most kTrackedEntropyMax, the number of EVs.
   uint32_t size() const { return count_; }
 
   // Does nothing when the EV is there already.

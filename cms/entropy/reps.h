@@ -32,7 +32,7 @@ class RepsRing {
     fresh_ |= bit(at_);
     at_ = following(at_);
   }
-  // The EV leaves the ring, and those that remain are kept.
+  // Removes the EV from the ring, and keeps the others.
   void on_timeout(uint32_t index, Instant now) {
     thaw_if_due(now);
     for (uint8_t place = 0; place < places_; ++place) {
@@ -44,8 +44,8 @@ class RepsRing {
     frozen_until_ = now + freeze_time_;
   }
 
-  // An EV to be used again: the oldest fresh one that may be used, or while frozen the next one
-  // whose port is free. Nothing: take a random one. is_good(index), is_free(index): see above.
+  // An EV to use again: the oldest usable fresh one, or while frozen the next one whose port is
+  // free. Nothing: take a random one. is_good(index), is_free(index): see above.
   template <class IsGood, class IsFree>
   std::optional<uint32_t> next(Instant now, IsGood&& is_good, IsFree&& is_free) {
     thaw_if_due(now);

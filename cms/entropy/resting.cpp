@@ -21,7 +21,7 @@ void RestingEntropy::on_feedback(uint32_t index, PathFeedback feedback, Instant 
   on_time(now);
   switch (feedback) {
     case PathFeedback::good:
-      if (!is_excluded(index)) return;  // the penalty falls as others are used
+      if (!is_excluded(index)) return;  // the penalty falls as other EVs are used
       set_penalty(index, 0);            // the probe arrived [CMS-155]
       --excluded_;
       return;

@@ -1,6 +1,6 @@
-// The EVs that are not to be used for a while: each has a penalty of 0 to 15, and rests as long as
-// it has one. What a peer reports can make EVs rest, but never more than a share of them. No heap.
-// [CMS-154, CMS-155, CMS-159]
+// EVs that are not used for a while: each has a penalty of 0 to 15, and rests while it is above 0.
+// Reports of a peer can make EVs rest, but never more than a share of them. No heap. [CMS-154,
+// CMS-155, CMS-159]
 #pragma once
 
 #include "cms/config.h"
@@ -25,8 +25,8 @@ class RestingEntropy {
   // Call before the questions below.
   void on_time(Instant now) { marks_.on_time(now); }
 
-  // Whether the walk passes over the EV. Of EVs without exclusion none rests while most have a
-  // penalty, and none at all when all are excluded.
+  // Whether the walk skips the EV. While most EVs that are not excluded have a penalty, none of
+  // these is skipped; when all EVs are excluded, none is skipped.
   bool rests(uint32_t index) const {
     if (is_excluded(index)) return excluded_ < size_;
     return penalty(index) != 0 && !is_saturated();
@@ -65,7 +65,7 @@ class RestingEntropy {
   bool is_saturated() const {
     return uint32_t{penalised_} * 100 > uint32_t{saturation_percent_} * (size_ - excluded_);
   }
-  uint32_t penalised() const { return penalised_; }  // without those that are excluded
+  uint32_t penalised() const { return penalised_; }  // without excluded ones
   uint32_t excluded() const { return excluded_; }
 
  private:

@@ -1,5 +1,5 @@
 // The entropy value of a context whose packets must stay in order (ROD): one at a time. It changes
-// for a reason only, so that contexts which began with different values keep them. [CMS-150,
+// only for a reason, so contexts that began with different values keep different values. [CMS-150,
 // CMS-004]
 #pragma once
 
@@ -30,9 +30,9 @@ class SinglePath {
   void on_idle() {
     if (is_bad_) move();
   }
-  // What was learnt about an EV. A mark, a trim or a loss under the present one changes it, at most
-  // once in `reroute_rtts` round trips: then packets may arrive out of order. Before that time the
-  // next idle moment changes it. False: this context sends no such EV; nothing is changed.
+  // A result about an EV. A mark, a trim or a loss on the present EV changes it, at most once in
+  // `reroute_rtts` round trips, because a change may reorder packets. Before that time the next
+  // idle moment changes it. False: this context sends no such EV; nothing is changed.
   [[nodiscard]] bool on_feedback(Entropy about, PathFeedback feedback, Instant now) {
     if (about != ev()) return has(about);
     if (feedback == PathFeedback::good) return true;
@@ -73,10 +73,10 @@ class SinglePath {
   Duration rtt_;  // smoothed
   Duration base_rtt_;
   Instant not_before_;      // that the EV changes in the midst of packets
-  Instant last_hop_until_;  // a mark says nothing of the EV
+  Instant last_hop_until_;  // a mark is no evidence about the EV
   uint32_t reroute_rtts_;
   bool marks_of_last_hop_;
-  bool is_bad_ = false;  // congestion was heard of under the present EV; there are others
+  bool is_bad_ = false;  // congestion was reported for the present EV; there are others
 };
 
 }  // namespace uet::cms

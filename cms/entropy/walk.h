@@ -18,8 +18,8 @@ class EntropyWalk {
     UET_ASSERT(size >= 1);
   }
 
-  // (i XOR x) mod n. Of an n that is no power of two the modulus is the next one, and what is not
-  // below n is left out: each index still comes once in a round. Cost: two steps on average.
+  // (i XOR x) mod n. If n is not a power of two the modulus is the next one, and results of n or
+  // more are skipped: each index still comes once in a round. Cost: two steps on average.
   uint32_t next(Rng& rng) {
     uint32_t index = size_;
     while (index >= size_) {

@@ -1,4 +1,4 @@
-// The congestion context: what the window admits, how it grows and shrinks.
+// The congestion context: how much the window allows, how it grows and shrinks.
 #include "cms/ccc.h"
 
 #include <gtest/gtest.h>
@@ -89,7 +89,7 @@ TEST_F(CccTest, ALossWithoutAQueueEndsTheDoubling) {
   EXPECT_LE(window(), before + 1);
 }
 
-// No loss says so, but what is under way only waits in some buffer.
+// There is no loss, but the packets only wait in a buffer.
 TEST_F(CccTest, AQueueEndsTheDoubling) {
   send(32);
   ack(8, false, 100_us);
@@ -114,7 +114,7 @@ TEST_F(CccTest, AQueueEndsTheDoubling) {
   EXPECT_EQ(window(), 129u);
 }
 
-// What loses whole windows is tried with half of them.
+// If whole windows are lost, half of them is tried.
 TEST_F(CccTest, DoublesUpToHalfOfWhatTimedOut) {
   send(32);
   lose(32, LossKind::timeout);
@@ -139,8 +139,8 @@ TEST_F(CccTest, FurtherTimeOutsTakeNothing) {
   EXPECT_EQ(window(), 16u);
 }
 
-// [CMS-194] Packets that a time-out took for lost arrive: the window is what it was, and doubles
-// on. What an answer came after is not given back.
+// [CMS-194] Packets that a time-out took for lost arrive: the window returns to its old size and
+// doubles on. A time-out that an answer followed is not taken back.
 TEST_F(CccTest, AnEarlyTimeOutCostsNothing) {
   send(32);
   lose(32, LossKind::timeout);
@@ -229,7 +229,7 @@ TEST_F(CccTest, HalvesAgainARoundTripLater) {
   EXPECT_EQ(window(), 8u);
 }
 
-// Round trips as short as ever: the path drops packets, and no queue is there to be drained. Each
+// Round trips are as short as ever: the path drops packets, and there is no queue to drain. Each
 // loss takes a quarter of its packet.
 TEST_F(CccTest, LossWithoutAQueueTakesLittle) {
   send(32);

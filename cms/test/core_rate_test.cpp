@@ -61,7 +61,7 @@ TEST_F(CoreRateTest, LastingMarksLowerIt) {
   EXPECT_NEAR(period(41, 0, 0), 0.7983, 0.001);  // g 0.3525: times 0.97375
 }
 
-// [CMS-141] Without marks the increase doubles: 0.01, 0.02, 0.04 ...; after a decrease anew.
+// [CMS-141] Without marks the increase doubles: 0.01, 0.02, 0.04 ...; after a decrease it restarts.
 TEST_F(CoreRateTest, RisesFasterAndFaster) {
   EXPECT_NEAR(period(0, 40, 0), 0.6, 0.001);
   EXPECT_NEAR(period(0, 0, 0), 0.61, 0.001);

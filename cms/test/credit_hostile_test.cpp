@@ -1,5 +1,5 @@
-// What hostile sources, and those whose address may be forged, leave at a destination of RCCC.
-// Figures by hand, see credit_pacer_bench.h.
+// The state that hostile and unproven sources leave at a destination of RCCC. Figures by hand, see
+// credit_pacer_bench.h.
 #include "cms/test/credit_pacer_bench.h"
 
 namespace uet::cms::credit_pacer {
@@ -31,8 +31,8 @@ TEST_F(CreditPacerTest, ManyContextsAskForNoMore) {
   EXPECT_EQ(pacer_->source_count(), 1u);
 }
 
-// [T-34] While proven sources wait, those whose address may be forged have one turn of eight
-// together; otherwise they have all. Proven, a source has the turns of the others.
+// [T-34] While proven sources wait, the unproven ones together have one turn of eight; otherwise
+// they have all. A source that proves itself gets normal turns.
 TEST_F(CreditPacerTest, UnprovenSourcesHaveFewTurns) {
   ask_unproven(7, 900);
   ask_unproven(8, 900);
@@ -55,8 +55,8 @@ TEST_F(CreditPacerTest, AKnownSourceIsNotForged) {
   EXPECT_EQ(turns(1), "-");
 }
 
-// [T-34, CMS-007] A table full of unproven sources has room for one that is proven; unproven ones
-// take no record of it, and one from each other only after a timeout.
+// [T-34, CMS-007] A table full of unproven sources has room for a proven one; unproven ones take
+// none of its records, and one of another unproven source only after a timeout.
 TEST_F(CreditPacerTest, UnprovenSourcesGiveWay) {
   ask(1, 10);
   EXPECT_EQ(turns(1), "1+10 ");

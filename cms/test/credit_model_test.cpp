@@ -152,7 +152,8 @@ TEST_F(CreditModelTest, AnIncastIsSharedEvenly) {
   }
 }
 
-// [CMS-121, CMS-138] Who comes to a busy destination sends at once, and has its share after that.
+// [CMS-121, CMS-138] A new source at a busy destination sends at once, and has its share after
+// that.
 TEST_F(CreditModelTest, ANewcomerStartsAtOnce) {
   create(2);
   offer(0, 1'000'000'000);
@@ -167,9 +168,9 @@ TEST_F(CreditModelTest, ANewcomerStartsAtOnce) {
               0.02);
 }
 
-// [CMS-126, CMS-135] An idle source keeps the credit of the packet that it asked for on trust, and
-// what goes beyond is granted after a round trip of 12 us and few turns, though another source
-// fills the link.
+// [CMS-126, CMS-135] An idle source keeps the credit for one packet, which it asked for in advance,
+// and further credit comes after a round trip of 12 us and few turns, though another source fills
+// the link.
 TEST_F(CreditModelTest, AnIdleSourceIsServedAfterOneRoundTrip) {
   create(2);
   offer(0, 1'000'000'000);
@@ -195,8 +196,8 @@ TEST_F(CreditModelTest, LostCreditHealsByTheNext) {
   EXPECT_NEAR(octets_per_ns(stations_[0].sent - before, 1_ms), 0.99 * kLinkOctetsPerNs, 0.25);
 }
 
-// [CMS-129, CMS-135] All of it is lost, up to the last: the timer asks again, and the answer tells
-// what was granted.
+// [CMS-129, CMS-135] All packets are lost, including the last: the timer asks again, and the answer
+// tells the granted credit.
 TEST_F(CreditModelTest, TheTimerHealsTheLossOfTheLastCredit) {
   create(1);
   offer(0, 2'000'000);
@@ -211,7 +212,7 @@ TEST_F(CreditModelTest, TheTimerHealsTheLossOfTheLastCredit) {
   EXPECT_EQ(stations_[0].backlog, 0u);
 }
 
-// [T-34] Who asks for all that 24 bits can say gets its share and no more.
+// [T-34] A source that demands the most that 24 bits can express gets its share and no more.
 TEST_F(CreditModelTest, AGreedySourceGetsItsShare) {
   create(4);
   stations_[0].is_greedy = true;

@@ -39,7 +39,7 @@ class CreditPacerTest : public ::testing::Test {
   DemandNews ask(uint32_t peer, uint32_t target, AskedBy by = AskedBy::packet, uint8_t id = 0) {
     return pacer_->on_demand({peer, id}, target, by, now_);
   }
-  // From an address that may be forged.
+  // From an unproven address.
   DemandNews ask_unproven(uint32_t peer, uint32_t target) {
     return pacer_->on_demand({peer, 0}, target, AskedBy::packet, now_, {.is_proven = false});
   }
@@ -48,7 +48,7 @@ class CreditPacerTest : public ::testing::Test {
     at.at = now_;
     pacer_->on_received({peer, 0}, at);
   }
-  // The grants of so many turns, each taken as soon as it is due: "PEER+UNITS" or "PEER/ID+UNITS".
+  // The grants of so many turns, each taken when due: "PEER+UNITS" or "PEER/ID+UNITS".
   std::string turns(int count) {
     std::string out;
     for (int i = 0; i < count; ++i) {

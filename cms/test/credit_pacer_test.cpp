@@ -1,10 +1,11 @@
-// RCCC at the destination: who gets credit, and when. Figures by hand, see credit_pacer_bench.h.
+// RCCC at the destination: which source gets credit, and when. Figures by hand, see
+// credit_pacer_bench.h.
 #include "cms/test/credit_pacer_bench.h"
 
 namespace uet::cms::credit_pacer {
 namespace {
 
-// [CMS-130] What a source waits for is its highest target, less what it was granted.
+// [CMS-130] A source waits for its highest target, less its grants.
 TEST_F(CreditPacerTest, TheBacklogIsTheTargetLessWhatWasGranted) {
   EXPECT_EQ(ask(1, 100), DemandNews::taken);
   EXPECT_EQ(backlog(1), 100u);
@@ -57,8 +58,8 @@ TEST_F(CreditPacerTest, TurnsAreSpacedByThePace) {
   EXPECT_NEAR(static_cast<double>((now_ - first).ns()), 1'323'959, 2);
 }
 
-// [CMS-131] Two ports carry twice as much: 1,323,959 / 2 for 1,000 turns. And the share is what
-// the configuration says: at 0.5 of one link 1,000 take 16,384,000 * 8 / 50 ns.
+// [CMS-131] Two ports carry twice as much: 1,323,959 / 2 for 1,000 turns. The configuration sets
+// the share: at 0.5 of one link 1,000 take 16,384,000 * 8 / 50 ns.
 TEST_F(CreditPacerTest, ThePaceIsAShareOfAllPorts) {
   const auto time_of_1000 = [&] {
     const Instant first = now_;
@@ -92,8 +93,8 @@ TEST_F(CreditPacerTest, AnEmptyTurnTakesTheTimeOf1024Octets) {
   EXPECT_NEAR(static_cast<double>((now_ - at).ns()), 83, 1);
 }
 
-// [CMS-134] Who is late to ask for a grant gets at most what the link carried in 100 us, 75 turns
-// (75.5), and the one that is due.
+// [CMS-134] A late call for a grant gets at most what the link carried in 100 us, 75 turns (75.5),
+// and the one that is due.
 TEST_F(CreditPacerTest, ALateCallerCatchesUpWithLittle) {
   for (uint32_t peer = 1; peer <= 12; ++peer) ask(peer, 900);
   now_ = now_ + 1_ms;
@@ -118,7 +119,7 @@ TEST_F(CreditPacerTest, ContextsOfASourceShareItsTurns) {
   EXPECT_EQ(turns(6), "1/1+64 2+64 1/2+64 2+64 1/1+64 2+64 ");
 }
 
-// [CMS-135] A demand that says nothing new does not join; a higher target does.
+// [CMS-135] A demand without a higher target does not join; one with a higher target does.
 TEST_F(CreditPacerTest, AHigherTargetJoins) {
   ask(1, 64);
   EXPECT_EQ(turns(2), "1+64 -");
@@ -128,7 +129,7 @@ TEST_F(CreditPacerTest, AHigherTargetJoins) {
   EXPECT_EQ(turns(2), "1+1 -");
 }
 
-// [CMS-135] A trimmed packet joins though its target says nothing new; a whole one does not.
+// [CMS-135] A trimmed packet joins even without a higher target; a whole one does not.
 TEST_F(CreditPacerTest, ATrimmedPacketJoins) {
   ask(1, 64);
   turns(1);
@@ -200,7 +201,7 @@ TEST_F(CreditPacerTest, AForgottenSourceGetsAWindow) {
   EXPECT_EQ(pacer_->granted({3, 0}), 880u);
 }
 
-// [CMS-119] A source that begins anew counts from 0; not while packets of its earlier life may
+// [CMS-119] A source that restarts counts from 0; not while packets from before its restart may
 // come, and not while it waits for credit.
 TEST_F(CreditPacerTest, ASourceMayBeginAnew) {
   ask(1, 1000);
@@ -239,7 +240,7 @@ TEST_F(CreditPacerTest, ASilentSourceLeavesTheRing) {
   EXPECT_EQ(turns(2), "2+64 1+64 ");
 }
 
-// [CMS-139] Who has not had a turn since it was heard is waiting, not silent.
+// [CMS-139] A source without a turn since its last demand is waiting, not silent.
 TEST_F(CreditPacerTest, ALongRingLosesNobody) {
   ask(1, 64);
   now_ = now_ + kTimeout * 40;
@@ -285,7 +286,8 @@ TEST_F(CreditPacerTest, ABusyHostSlowsThePace) {
   EXPECT_NEAR(static_cast<double>((pacer_->deadline() - now_).ns()), 1324, 1);
 }
 
-// [CMS-007] Eight that all wait leave no room for a ninth of that source; others are not concerned.
+// [CMS-007] Eight waiting contexts leave no room for a ninth of that source; other sources are not
+// affected.
 TEST_F(CreditPacerTest, NoContextIsFreeForANinth) {
   for (uint8_t id = 0; id < 8; ++id) ask(1, 10, AskedBy::packet, id);
   EXPECT_EQ(ask(1, 10, AskedBy::packet, 8), DemandNews::no_room);
@@ -295,7 +297,7 @@ TEST_F(CreditPacerTest, NoContextIsFreeForANinth) {
   EXPECT_EQ(pacer_->granted({1, 0}), std::nullopt);
 }
 
-// [CMS-007] A full table has room again when somebody has rested for a timeout.
+// [CMS-007] A full table has room again when a source has been idle for a timeout.
 TEST_F(CreditPacerTest, AFullTableGivesUpWhoRested) {
   for (uint32_t peer = 1; peer <= 16; ++peer) ask(peer, 10);
   EXPECT_EQ(ask(17, 10), DemandNews::no_room);
@@ -308,8 +310,8 @@ TEST_F(CreditPacerTest, AFullTableGivesUpWhoRested) {
   EXPECT_EQ(pacer_->source_count(), 16u);
 }
 
-// [CMS-133] A context that cannot be told of its grants has no more turns until it asks again, for
-// what it told before as well. An unproven one leaves nothing behind.
+// [CMS-133] A context that cannot get its grants has no more turns until it asks again, also for
+// its earlier demands. An unproven one leaves no record.
 TEST_F(CreditPacerTest, AContextThatCannotBeToldHasNoTurns) {
   ask(1, 100);
   ask(1, 64, AskedBy::packet, 1);
@@ -330,7 +332,7 @@ TEST_F(CreditPacerTest, AContextThatCannotBeToldHasNoTurns) {
   EXPECT_EQ(turns(1), "-");
 }
 
-// Nobody asks: there is nothing to wait for.
+// No source asks: there is no next grant.
 TEST_F(CreditPacerTest, ThereIsNoDeadlineWhileNobodyAsks) {
   EXPECT_TRUE(pacer_->deadline().is_never());
   EXPECT_FALSE(pacer_->next_grant(now_));
@@ -338,7 +340,7 @@ TEST_F(CreditPacerTest, ThereIsNoDeadlineWhileNobodyAsks) {
   EXPECT_TRUE(pacer_->deadline().is_never());
 }
 
-// [CMS-141] It is an option, and multiplies the pace: 0.9 of it makes a turn 1,471.1 ns long.
+// [CMS-141] It is an option and multiplies the pace: at 0.9 a turn takes 1,471.1 ns.
 TEST_F(CreditPacerTest, ThePaceFollowsTheCore) {
   hear(1, {.trimmed = true});
   now_ = now_ + 23_us;

@@ -55,7 +55,7 @@ TEST_F(CreditSourceTest, BeginsWithOneBdpOfCredit) {
 }
 
 // [CMS-121, CMS-125] A stack in software begins with 128 KiB of payload, here 32 packets of 4,240
-// octets, and holds no more credit than a window of it: what a receive buffer takes.
+// octets, and holds at most this window of credit: a receive buffer takes no more.
 TEST(CreditInSoftwareTest, SocketsHoldLittle) {
   Config c = config();
   c.mtu_bytes = 4240;
@@ -89,7 +89,7 @@ TEST_F(CreditSourceTest, SendingSpendsNominalOctets) {
   EXPECT_EQ(source_.credit_bytes(), kBdp - 1234);
 }
 
-// [CMS-122] The first answer takes back what was not sent on trust; later ones take nothing.
+// [CMS-122] The first answer cancels the unused initial credit; later ones cancel nothing.
 TEST_F(CreditSourceTest, TheFirstAnswerEndsTheTrust) {
   send(3);
   source_.on_feedback();
@@ -151,7 +151,7 @@ TEST_F(CreditSourceTest, TargetsPassTheEndOfTheCounter) {
   EXPECT_EQ(source_.target(need(4000)), 0x1Au);
 }
 
-// [CMS-126] Backlog and what is to be sent again, less the credit that is there; rounded up.
+// [CMS-126] Backlog and resends, less the credit at hand; rounded up.
 TEST_F(CreditSourceTest, AsksForWhatWaitsLessItsCredit) {
   exhaust();
   EXPECT_EQ(source_.target(need(4000)), 16u) << "15.6";
@@ -178,7 +178,7 @@ TEST_F(CreditSourceTest, AsksForNoMoreThanNsccAllows) {
   EXPECT_EQ(source_.target(n), 211u);
 }
 
-// [CMS-126] A source that has its first window in hand asks for a packet all the same.
+// [CMS-126] A source that still has its initial credit asks for a packet anyway.
 TEST_F(CreditSourceTest, AsksForAPacketWhileItSendsOnTrust) {
   EXPECT_EQ(source_.target(need(4000)), 16u) << "15.6";
   CreditSource idle(config());
@@ -208,7 +208,7 @@ TEST_F(CreditSourceTest, NeverAsksForLessThanBefore) {
   EXPECT_EQ(source_.told(), 157u);
 }
 
-// [CMS-127] Data that waits without credit, and that no packet has told of, is told at once.
+// [CMS-127] Data that waits without credit, and that no packet has announced, is announced at once.
 TEST_F(CreditSourceTest, RequestsWhatNoPacketCanTell) {
   exhaust();
   source_.on_need(need(4000), now_);
@@ -220,7 +220,7 @@ TEST_F(CreditSourceTest, RequestsWhatNoPacketCanTell) {
   EXPECT_FALSE(source_.wants_request(now_ + 20_us));
 }
 
-// [CMS-127] With credit a packet leaves and carries it; without data there is nothing to say.
+// [CMS-127] With credit a packet leaves and carries the demand; without data there is no demand.
 TEST_F(CreditSourceTest, RequestsNothingWhileItMaySend) {
   source_.on_need(need(4000), now_);
   EXPECT_TRUE(source_.deadline().is_never());
@@ -241,7 +241,7 @@ TEST_F(CreditSourceTest, RequestsOnceInABaseRtt) {
   EXPECT_TRUE(source_.wants_request(now_ + 12_us));
 }
 
-// [CMS-128] A loss with no credit left is told though the target may be what it was.
+// [CMS-128] A loss without credit is reported even if the target stays the same.
 TEST_F(CreditSourceTest, ALossWithoutCreditIsTold) {
   source_.target(need(40'000));
   exhaust();
@@ -253,8 +253,8 @@ TEST_F(CreditSourceTest, ALossWithoutCreditIsTold) {
   EXPECT_EQ(source_.target(need(0, 4000)), 16u) << "as before: the trust asked for a packet";
 }
 
-// [CMS-128] A destination without the PDC would refuse the request: the source repeats its first
-// packet on a grant of its own, one for however many losses.
+// [CMS-128] A destination without the PDC would refuse the request: the source grants itself one
+// packet and repeats its first packet, once for any number of losses.
 TEST_F(CreditSourceTest, ALossBeforeThePdcStandsGrantsAPacket) {
   send(38);
   source_.on_feedback();
@@ -291,8 +291,8 @@ TEST_F(CreditSourceTest, TheTimerDoublesUpToSixteenTimes) {
   }
 }
 
-// [CMS-129] After four requests that nobody answered, each at twice the distance, nothing more is
-// to be expected of asking: a packet may leave without credit. Credit ends that.
+// [CMS-129] After four unanswered requests, each after twice the time, more requests are pointless:
+// a packet may leave without credit. Credit ends that.
 TEST_F(CreditSourceTest, UnansweredItGoesOnTrust) {
   exhaust();
   source_.target(need(8000));
@@ -314,8 +314,8 @@ TEST_F(CreditSourceTest, UnansweredItGoesOnTrust) {
   EXPECT_FALSE(source_.is_unanswered());
 }
 
-// [T-34, CMS-127] What is told before a PDC stands may not be believed: without credit it is told
-// again, at once, when the first answer comes.
+// [T-34, CMS-127] A demand before a PDC is established may not be trusted: without credit it is
+// repeated at once when the first answer comes.
 TEST_F(CreditSourceTest, AnEstablishedPdcAsksAgain) {
   send(38);
   source_.target(need(20'000));

@@ -1,5 +1,5 @@
-// Receiver credit: what peers say of it stays within bounds. Expected figures are by hand: a unit
-// is 256 octets, counters have 24 bits.
+// Receiver credit: values from peers stay within bounds. Expected figures are by hand: a unit is
+// 256 octets, counters have 24 bits.
 #include "cms/ccc.h"
 
 #include <gtest/gtest.h>
@@ -37,7 +37,7 @@ TEST(CreditTest, GrantsAddUp) {
   EXPECT_EQ(ccc.credit_bytes(), 10 * 256);
 }
 
-// [CMS-022] Where no credit is in use, what is said of it changes nothing.
+// [CMS-022] If no credit is in use, credit fields have no effect.
 TEST(CreditTest, CreditIsNothingWithoutIt) {
   for (const Algorithm algorithm : {Algorithm::nscc, Algorithm::aimd, Algorithm::fixed}) {
     Ccc ccc(credit_config(algorithm));
@@ -94,7 +94,7 @@ TEST(CreditTest, BothMustAllow) {
   EXPECT_EQ(sent, 54u) << "225,000 / 4,096 [CMS-050, CMS-066]";
 }
 
-// [CMS-143] A source whose window is small asks for no more than that and a packet.
+// [CMS-143] A source with a small window asks for no more than the window and a packet.
 TEST(CreditTest, TheTargetIsWithinTheWindow) {
   Config c = credit_config(Algorithm::both);
   c.start_slowly = true;

@@ -1,5 +1,5 @@
-// What a destination asks for when its memory cannot keep up. By hand: marks of 1,000 and 2,270
-// octets, ten for each step of 127; base RTT 12 us.
+// Requests of a destination with scarce memory. By hand: marks of 1,000 and 2,270 octets, ten for
+// each step of 127; base RTT 12 us.
 #include "cms/destination_pressure.h"
 
 #include <gtest/gtest.h>

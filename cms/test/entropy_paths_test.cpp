@@ -1,5 +1,5 @@
-// Eight paths, some of them dead or slow, and a sender with a window: what the ways to choose make
-// of it. A model of its own, small: EVs are dealt to paths, packets take a round trip.
+// Eight paths, some of them dead or slow, and a sender with a window: the results of the ways to
+// choose. A small separate model: EVs are assigned to paths, packets take a round trip.
 #include "cms/entropy_selector.h"
 #include "cms/test/entropy_config.h"
 
@@ -21,7 +21,7 @@ class Fabric {
  public:
   Fabric(const Config& config, uint64_t seed) : rng_(seed), selector_(config, rng_) {}
 
-  // Switches hash the EV. Which path that is changes with the seed of the switch.
+  // Switches hash the EV. The seed of the switch decides which path that is.
   uint32_t path_of(Entropy ev) const { return (ev.value() * 2654435761u >> 16) % kPaths; }
 
   // Keeps `window` packets in flight for so long; a packet that is lost keeps its place until its
@@ -47,7 +47,7 @@ class Fabric {
 
  private:
   struct Packet {
-    Instant at;  // when something is heard of it
+    Instant at;  // when feedback about it arrives
     uint64_t number;
     Entropy ev;
     bool is_lost;
@@ -86,8 +86,8 @@ Config fabric_config(Spraying spraying) {
   return config;
 }
 
-// [CMS-160, CMS-161, CMS-162] One path of eight dies: at once oblivious spraying goes on to give it
-// an eighth, the others less than a fiftieth after 25 round trips.
+// [CMS-160, CMS-161, CMS-162] One path of eight dies: oblivious spraying always gives it an eighth,
+// the other modes give it less than a fiftieth after 25 round trips.
 TEST(EntropyPathsTest, ADeadPathGetsNextToNothing) {
   for (uint64_t seed = 1; seed <= 5; ++seed) {
     for (const auto spraying : {Spraying::bitmap, Spraying::reps, Spraying::mixed}) {

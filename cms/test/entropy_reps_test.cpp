@@ -111,7 +111,7 @@ TEST_F(RepsTest, AfterFreezingItExplores) {
   EXPECT_EQ(next(1), (Values{70}));
 }
 
-// [CMS-161] Losses while exploring, or while frozen, freeze nothing anew.
+// [CMS-161] Losses while exploring, or while frozen, do not freeze again.
 TEST_F(RepsTest, ExploringIsNotCutShort) {
   hear_good({1});
   hear(200, PathFeedback::timeout);

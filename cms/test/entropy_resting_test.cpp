@@ -1,4 +1,4 @@
-// Which EVs rest after what was heard of them, and for how long.
+// Which EVs rest after which feedback, and for how long.
 #include "cms/entropy/resting.h"
 #include "cms/test/entropy_config.h"
 
@@ -83,7 +83,7 @@ TEST_F(RestingEntropyTest, AMarkedEvRestsAtLeastARoundTrip) {
   }
 }
 
-// [CMS-154] The round trip is the one that ACKs show, not the one of the configuration.
+// [CMS-154] The round trip is measured from ACKs, not configured.
 TEST_F(RestingEntropyTest, TheRestFollowsTheRoundTrip) {
   for (int i = 0; i < 100; ++i) resting_.on_rtt(Duration::microseconds(500));
   hear(3, PathFeedback::ecn);
@@ -123,7 +123,7 @@ TEST_F(RestingEntropyTest, ALostPacketMakesItsEvRestLonger) {
   EXPECT_EQ(resting_.excluded(), 0u);
 }
 
-// [CMS-155] Where routes are static it is excluded until a probe of it was good.
+// [CMS-155] With static routes the EV is excluded until a probe succeeds.
 TEST_F(RestingEntropyTest, AnExcludedEvRestsUntilItsProbeIsGood) {
   restart(AfterLoss::exclude);
   hear(3, PathFeedback::timeout);
@@ -181,7 +181,7 @@ TEST_F(RestingEntropyTest, WithAllExcludedNoneRests) {
   for (uint32_t i = 0; i < kValues; ++i) EXPECT_FALSE(resting_.rests(i));
 }
 
-// [CMS-155] Where the network sprays each packet a loss says nothing of the EV.
+// [CMS-155] If the network sprays each packet a loss is no evidence about the EV.
 TEST_F(RestingEntropyTest, LossesMayBeIgnored) {
   restart(AfterLoss::nothing);
   hear(3, PathFeedback::timeout);

@@ -1,4 +1,4 @@
-// The ways to choose an EV, by what the selector sends after what it has heard.
+// The ways to choose an EV: the choices of the selector after feedback.
 #include "cms/entropy_selector.h"
 #include "cms/test/entropy_config.h"
 
@@ -39,8 +39,8 @@ struct Context {
 
 // --- all of them ---
 
-// [CMS-151, CMS-152] Whatever is heard, oblivious spraying uses all EVs equally often; the others
-// leave out the one that is marked.
+// [CMS-151, CMS-152] Oblivious spraying uses all EVs equally often, with any feedback; the other
+// modes skip the marked one.
 TEST(EntropySelectorTest, ObliviousSprayingIgnoresFeedbackAndTheOthersHeedIt) {
   for (const Spraying spraying : kSprayings) {
     Context c(entropy_config(spraying, 16));
@@ -116,7 +116,7 @@ TEST(EntropySelectorTest, ManyValuesAreTrackedInPart) {
   }
 }
 
-// [CMS-149] What is heard of one EV is held against that one alone.
+// [CMS-149] Feedback about one EV affects only that one.
 TEST(EntropySelectorTest, FeedbackIsForItsOwnEv) {
   Config config = entropy_config(Spraying::bitmap, 16);
   config.entropy.random_upper_bits = true;
@@ -132,7 +132,7 @@ TEST(EntropySelectorTest, FeedbackIsForItsOwnEv) {
   }
 }
 
-// [CMS-149] Hostile: EVs that this context does not send change nothing and are told.
+// [CMS-149] Hostile: EVs that this context does not send change nothing and are reported.
 TEST(EntropySelectorTest, FeedbackForAStrangeEvChangesNothing) {
   for (const Spraying spraying : kSprayings) {
     Config config = entropy_config(spraying, 16);
@@ -189,7 +189,7 @@ TEST(EntropySelectorTest, NoFeedbackStopsTheSelector) {
 
 // --- planes ---
 
-// [CMS-156] The EV belongs to a port that is free, in each mode and with memory of other planes.
+// [CMS-156] The EV belongs to a free port, in each mode and with memory of other planes.
 TEST(EntropySelectorTest, TheEvBelongsToAFreePlane) {
   for (const Spraying spraying : kSprayings) {
     Config config = entropy_config(spraying, 64);
@@ -258,7 +258,7 @@ TEST(EntropyBitmapTest, AMarkedEvRestsARoundTrip) {
   EXPECT_GE(Context::uses_of(7, c.next(48)), 1u);
 }
 
-// [CMS-154] With more than half of them marked all are used; with half, the other half.
+// [CMS-154] If more than half of the EVs are marked, all are used; if half, the other half.
 TEST(EntropyBitmapTest, WhenMostAreMarkedNothingIsPassedOver) {
   Context c(entropy_config(Spraying::bitmap, 16));
   for (uint32_t ev = 0; ev < 8; ++ev) c.hear(ev, PathFeedback::ecn);
@@ -297,7 +297,7 @@ TEST(EntropyMixedTest, GoodEvsAreUsedFirst) {
   EXPECT_EQ(Context::uses_of(5, more), 0u);
 }
 
-// [CMS-164] It is what a context does unless it is told otherwise.
+// [CMS-164] It is the default of a context.
 TEST(EntropyMixedTest, MixedIsTheDefault) {
   Config config;
   config.entropy.random_upper_bits = false;
@@ -347,7 +347,8 @@ TEST(EntropyMixedTest, AGoodEvThatLosesAPacketIsForgotten) {
 
 // --- NACKs ---
 
-// [CMS-023, CMS-163] A trim on the last hop is not the path's fault, nor is any other refusal.
+// [CMS-023, CMS-163] A trim on the last hop does not count against the path, and other refusals do
+// not either.
 TEST(NackFeedbackTest, OnlyATrimOfThePathIsHeldAgainstIt) {
   EXPECT_EQ(nack_feedback(LossKind::trimmed, false), PathFeedback::trimmed);
   EXPECT_EQ(nack_feedback(LossKind::trimmed, true), PathFeedback::trimmed);

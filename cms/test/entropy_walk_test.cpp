@@ -102,7 +102,8 @@ TEST(EntropyRangeTest, UpperBitsAreRandomForEachContext) {
   }
 }
 
-// What looks like the source port of another process is not sent; all else is. [decision 3]
+// A value that looks like the source port of another process is not sent; all others are. [decision
+// 3]
 TEST(EntropyRangeTest, SomeValuesAreLeftOut) {
   for (uint32_t size : {1u, 7u, 16u, 256u, 5000u}) {
     Config config = entropy_config(Spraying::oblivious, size);

@@ -75,7 +75,7 @@ TEST_F(NsccLossTest, NoMoreThanItTookIsGivenBack) {
   EXPECT_EQ(window(), 6000u);
 }
 
-// [CMS-094, CMS-098] Any other NACK: out of flight, the window stays.
+// [CMS-094, CMS-098] Any other NACK: the packet is no longer in flight, the window stays.
 TEST_F(NsccLossTest, ARefusalLeavesTheWindow) {
   lose(LossKind::refused);
   EXPECT_EQ(window(), 225'000u);
@@ -91,8 +91,8 @@ TEST_F(NsccLossTest, ANackMayLowerTheBaseRtt) {
   EXPECT_EQ(nscc_.base_rtt(), 10_us) << "not valid";
 }
 
-// [CMS-099, CMS-100, CMS-024] A loss that was found out costs what was lost, by time-out or by
-// SACK; not below a packet.
+// [CMS-099, CMS-100, CMS-024] A detected loss reduces the window by the lost octets, by time-out or
+// by SACK; not below a packet.
 TEST_F(NsccLossTest, ALossCostsItsOctets) {
   lose(LossKind::inferred, 3000);
   EXPECT_EQ(window(), 222'000u);
@@ -173,7 +173,8 @@ TEST_F(NsccLossTest, AnEighthOfTheMostIsEnough) {
   EXPECT_EQ(window(), 28'124u);
 }
 
-// [CMS-091] The count of what arrived begins anew with each period, whatever came of the last.
+// [CMS-091] The count of received octets restarts with each period, whatever the result of the
+// last.
 TEST_F(NsccLossTest, EachPeriodCountsAnew) {
   trim();
   ack(50'000, 5_us, true);
@@ -226,8 +227,8 @@ TEST_F(NsccLossTest, TheRestOfTheBurstIsIgnored) {
   EXPECT_EQ(window(), 10'000u - 4160) << "no more";
 }
 
-// [CMS-090, CMS-099] Losses that were found out belong to the burst as well. At its end a mark is
-// one again: the ACK may adjust, by eta.
+// [CMS-090, CMS-099] Detected losses belong to the burst as well. After its end a mark counts as a
+// mark again: the ACK may adjust, by eta.
 TEST_F(NsccLossTest, LossesCountAsIgnored) {
   trim();
   ack(20'000);
@@ -243,7 +244,7 @@ TEST_F(NsccLossTest, LossesCountAsIgnored) {
   EXPECT_EQ(window(), kPacket + 624u);
 }
 
-// [CMS-090] An ACK without a mark is none of the burst's.
+// [CMS-090] An ACK without a mark does not belong to the burst.
 TEST_F(NsccLossTest, AnAckWithoutMarkIsNotIgnored) {
   trim();
   ack(10'000);
@@ -292,7 +293,7 @@ TEST_F(NsccLossTest, QuickAdaptMayBeOff) {
   EXPECT_EQ(window(), 225'000u - 2 * 4160);
 }
 
-// [CMS-075, CMS-091, CMS-060] Without trimming, delay above 4 target delays (48 us) is a reason; a
+// [CMS-075, CMS-091, CMS-060] Without trimming, delay above 4 target delays (48 us) is a trigger; a
 // period has 24 us. With trimming delay alone is none.
 TEST_F(NsccLossTest, DelayAloneIsAReasonWithoutTrimming) {
   Config c = config();

@@ -69,7 +69,7 @@ TEST_F(NsccSoftwareTest, DoublesUntilTheMost) {
   EXPECT_EQ(window(), 2u << 20);
 }
 
-// Who does not use the window learns nothing of a larger one.
+// A sender that does not use its window does not learn about a larger one.
 TEST_F(NsccSoftwareTest, DoublesOnlyWhatIsInUse) {
   send(7);
   ack(7, 50_us);
@@ -85,8 +85,8 @@ TEST_F(NsccSoftwareTest, DoublesUntilAMark) {
   EXPECT_LT(window(), 140u << 10);
 }
 
-// A mean delay beyond 1 ms counts as a mark, and takes what is above the target at once in a round
-// trip: 1 - 0.8 (mean - 200) / mean, at least a half. Two packets stay.
+// A mean delay beyond 1 ms counts as a mark, and removes the part above the target at once in a
+// round trip: 1 - 0.8 (mean - 200) / mean, at least a half. Two packets stay.
 TEST_F(NsccSoftwareTest, ALongQueueIsAMark) {
   round(50_us);
   ASSERT_EQ(window(), 256u << 10);
@@ -131,7 +131,7 @@ TEST_F(NsccSoftwareTest, ALongerWayIsNoQueueForEver) {
   EXPECT_GT(window(), 64u * kPacket);
 }
 
-// A few samples that are late, because a host slept, are no queue.
+// A few late samples, because a host slept, are no queue.
 TEST_F(NsccSoftwareTest, AFewLateSamplesAreNoMark) {
   round(50_us);
   const uint64_t before = window();
@@ -221,7 +221,7 @@ TEST_F(NsccSoftwareTest, ALossWithoutAFullQueueCostsLittle) {
   EXPECT_EQ(window(), before - kPacket / 4);
 }
 
-// After time-outs the window doubles up to half of what it was.
+// After time-outs the window doubles up to half of its old size.
 TEST_F(NsccSoftwareTest, DoublesUpToHalfOfWhatTimedOut) {
   for (int i = 0; i < 4; ++i) round(50_us);
   ASSERT_EQ(window(), 2u << 20);
@@ -234,7 +234,8 @@ TEST_F(NsccSoftwareTest, DoublesUpToHalfOfWhatTimedOut) {
   EXPECT_LT(window(), (1u << 20) + 4 * kPacket);
 }
 
-// A delay of milliseconds, as of a host that slept, does not make the window what came meanwhile.
+// A delay of milliseconds, as after a host slept, does not reduce the window to the octets that
+// arrived meanwhile.
 TEST_F(NsccSoftwareTest, AHostThatSleepsCostsNothing) {
   for (int i = 0; i < 4; ++i) round(50_us);
   const uint64_t before = window();
@@ -246,7 +247,7 @@ TEST_F(NsccSoftwareTest, AHostThatSleepsCostsNothing) {
   EXPECT_GE(window(), before);
 }
 
-// [CMS-008] After a rest it keeps what it has learnt of its window.
+// [CMS-008] After a pause it keeps the learnt window.
 TEST_F(NsccSoftwareTest, KeepsItsWindowOverARest) {
   round(50_us);
   ASSERT_EQ(window(), 256u << 10);

@@ -1,4 +1,4 @@
-// NSCC: sending, ACKs, and what they do to the window. By hand, with 100 Gb/s, 12 us, packets of
+// NSCC: sending, ACKs, and their effect on the window. By hand, with 100 Gb/s, 12 us, packets of
 // 4,160 octets and trimming: MaxWnd 225,000; target delay 9 us; alpha 1.38667 octets for each ns;
 // fi 20,800; fi_scale 0.25; eta 624.
 #include "cms/nscc.h"
@@ -45,7 +45,7 @@ class NsccTest : public ::testing::Test {
     nscc_.on_acked(e);
   }
   void mark(Duration delay, Duration after) { ack(0, delay, after, true); }
-  // An ACK with what the destination asks for, without an RTT.
+  // An ACK with the requests of the destination, without an RTT.
   void ask(uint32_t bytes, uint8_t pend, bool restore = false) {
     Acked e;
     e.received_bytes = bytes;
@@ -54,7 +54,7 @@ class NsccTest : public ::testing::Test {
     nscc_.on_acked(e);
   }
   double window() const { return static_cast<double>(nscc_.window_bytes()); }
-  // Windows are shown in whole octets; 0.1 % of what was added or taken. [CMS-064]
+  // Windows are shown in whole octets; 0.1 % of the change. [CMS-064]
   void expect_window(double by_hand, const char* why = "") const {
     EXPECT_NEAR(window(), by_hand, 2 + std::abs(by_hand - 100'000) * 0.001) << why;
   }
@@ -85,8 +85,8 @@ TEST_F(NsccTest, AWindowOfOnePacketAdmitsOne) {
   EXPECT_TRUE(nscc_.may_send(kPacket));
 }
 
-// [CMS-068] An ACK is wanted of the packet that leaves less than a packet of room, and of each
-// while the window is below what the peer acknowledges unasked.
+// [CMS-068] The packet that leaves less than a packet of room asks for an ACK, and each packet does
+// while the window is below the peer's threshold for unrequested ACKs.
 TEST_F(NsccTest, AsksForAnAckWhenTheWindowIsFull) {
   send(225'000 - 3 * kPacket);
   EXPECT_FALSE(nscc_.wants_ack(kPacket, 16'384));
@@ -129,8 +129,8 @@ TEST_F(NsccTest, AnAckWithoutRttMovesNoWindow) {
   EXPECT_EQ(nscc_.inflight_bytes(), 100'000 - 54'160);
 }
 
-// [CMS-074, CMS-105, CMS-108] The base RTT is the least there was, and MaxWnd follows it: 1.5 times
-// 12,500 octets for each us of it.
+// [CMS-074, CMS-105, CMS-108] The base RTT is the lowest sample, and MaxWnd follows it: 1.5 times
+// 12,500 octets for each us.
 TEST_F(NsccTest, TheBaseRttOnlyFalls) {
   send();
   ack(0, Duration::nanoseconds(-2000));
@@ -146,8 +146,8 @@ TEST_F(NsccTest, TheBaseRttOnlyFalls) {
   EXPECT_EQ(nscc_.base_rtt(), 8_us);
 }
 
-// [CMS-071, CMS-108] A round trip of no time, or less, is no measurement: the destination says
-// that it took longer itself.
+// [CMS-071, CMS-108] A round trip of zero or less is no measurement: the service time that the
+// destination reports is longer.
 TEST_F(NsccTest, ARoundTripOfNoTimeIsNoBaseRtt) {
   nscc_.note_base_rtt(Duration::zero());
   nscc_.note_base_rtt(Duration::nanoseconds(-5));
@@ -281,9 +281,9 @@ TEST_F(NsccTest, RisesToItsMostAtMost) {
 
 // --- fast increase [CMS-084] ---
 
-// [CMS-084, CMS-053, CMS-062] A whole window without delay: then a quarter of what is received is
-// added at once. Until then in proportion: 1.38667 * 50,000 * 9000 = 624e6 for each ACK, over the
-// window: 6,240 and 5,873.5.
+// [CMS-084, CMS-053, CMS-062] A whole window without delay: then a quarter of the received octets
+// is added at once. Before that the increase is proportional: 1.38667 * 50,000 * 9000 = 624e6 for
+// each ACK, over the window: 6,240 and 5,873.5.
 TEST_F(NsccTest, RisesFastAfterAWindowWithoutDelay) {
   set_window(100'000);
   ack(50'000, Duration::zero(), 1_us);
@@ -298,7 +298,7 @@ TEST_F(NsccTest, RisesFastAfterAWindowWithoutDelay) {
   expect_window(112'113.5 + 12'500 + 2080, "below 1 us is none");
 }
 
-// [CMS-084, CMS-062] A delay of 1 us ends that, and the count begins anew.
+// [CMS-084, CMS-062] A delay of 1 us ends that, and the count restarts.
 TEST_F(NsccTest, ADelayEndsTheFastIncrease) {
   set_window(50'000);
   ack(60'000, Duration::zero(), 1_us);
@@ -327,9 +327,9 @@ TEST_F(NsccTest, ADecreaseEndsTheFastIncrease) {
   EXPECT_EQ(window(), before);
 }
 
-// --- what the destination asks for [cms.md 4] ---
+// --- requests of the destination [cms.md 4] ---
 
-// [CMS-112, CMS-072] (4096 * 64) >> 7 = 2,048 off the window or what is in flight, whichever is
+// [CMS-112, CMS-072] (4096 * 64) >> 7 = 2,048 off the window or the octets in flight, whichever is
 // less. It needs no RTT.
 TEST_F(NsccTest, TheDestinationLowersTheWindow) {
   set_window(100'000);
@@ -357,7 +357,7 @@ TEST_F(NsccTest, SixtyFourHalvesTheWindowInARoundTrip) {
   EXPECT_EQ(nscc_.window_bytes(), 51'200u);
 }
 
-// [CMS-112, CMS-072] No increase by such an ACK; a decrease all the same.
+// [CMS-112, CMS-072] Such an ACK causes no increase; it may cause a decrease.
 TEST_F(NsccTest, NoIncreaseWhileTheDestinationIsSlow) {
   const auto acked = [&](bool ecn, Duration delay) {
     Acked e;
@@ -395,7 +395,7 @@ TEST_F(NsccTest, TheDestinationGivesTheWindowBack) {
   EXPECT_EQ(nscc_.window_bytes(), 90'000u) << "there is nothing more to restore";
 }
 
-// [CMS-113] Only with p = 0, and only what was taken.
+// [CMS-113] Only with p = 0, and only as much as was taken.
 TEST_F(NsccTest, NothingIsRestoredUnasked) {
   set_window(100'000);
   ask(0, 0, true);
@@ -406,7 +406,7 @@ TEST_F(NsccTest, NothingIsRestoredUnasked) {
   EXPECT_EQ(window(), lowered);
 }
 
-// [CMS-115] p = 0 alone keeps what is to be restored; an idle context forgets it.
+// [CMS-115] p = 0 alone keeps the octets to be restored; an idle context forgets them.
 TEST_F(NsccTest, AnIdleContextForgetsWhatToRestore) {
   set_window(100'000);
   ask(10'000, 100);
@@ -420,7 +420,7 @@ TEST_F(NsccTest, AnIdleContextForgetsWhatToRestore) {
   EXPECT_EQ(window(), lowered);
 }
 
-// [CMS-111] An ACK of a peer that says nothing of it has no effect.
+// [CMS-111] An ACK of a peer without this state has no effect.
 TEST_F(NsccTest, WhatIsNotSaidHasNoEffect) {
   set_window(100'000);
   Acked e;
@@ -432,8 +432,8 @@ TEST_F(NsccTest, WhatIsNotSaidHasNoEffect) {
   EXPECT_EQ(nscc_.window_bytes(), 100'000u);
 }
 
-// [CMS-008, CMS-105] After a rest the window is that of the base RTT which is known, here 150,000
-// octets for 8 us, or else of the configured one; nothing of the delays of before is left.
+// [CMS-008, CMS-105] After a pause the window is that of the known base RTT, here 150,000 octets
+// for 8 us, or else of the configured one; earlier delays are forgotten.
 TEST_F(NsccTest, BeginsAnewAfterARest) {
   set_window(100'000);
   ack(1'000, 20_us, 12_us);
@@ -468,8 +468,8 @@ TEST_F(NsccTest, WhoShowsNoCongestionGetsTheLargestWindow) {
   EXPECT_EQ(nscc_.base_rtt(), 12_us) << "a round trip of 0 ns is none";
 }
 
-// [T-35] No two hosts are nearer than 1 us. Who says so is not believed, and who says 1 us has a
-// window for as long: 12,500 octets, and half of that.
+// [T-35] No two hosts are nearer than 1 us. A shorter RTT is not trusted, and a peer that reports 1
+// us has a window for it: 12,500 octets, and half of that.
 TEST_F(NsccTest, AFalseRoundTripLowersTheWindow) {
   nscc_.note_base_rtt(999_ns);
   nscc_.note_base_rtt(Duration::nanoseconds(-5'000));

@@ -1,4 +1,4 @@
-// The one EV of a context whose packets stay in order.
+// The EV of a context whose packets stay in order.
 #include "cms/entropy/single_path.h"
 #include "cms/context_entropy.h"
 #include "cms/test/entropy_config.h"

@@ -69,8 +69,8 @@ TEST_F(TfcSourceTest, TheSourceSpendsCells) {
   EXPECT_EQ(source.free_bytes(), 512);
 }
 
-// [CMS-147] Credit is cumulative: what a lost ACK told the next one tells, and what is late or told
-// twice changes nothing.
+// [CMS-147] Credit is cumulative: the next ACK repeats the credit of a lost one, and late or
+// repeated credit changes nothing.
 TEST_F(TfcSourceTest, CreditIsCumulative) {
   source.on_sent(pdc, 1040);
   source.on_sent(pdc, 1040);
@@ -127,7 +127,7 @@ TEST_F(TfcSourceTest, ImpossibleCreditChangesNothing) {
   EXPECT_EQ(source.free_cells(), 10);
 }
 
-// [T-33] Who refuses packets and grants them all the same lets no more go than twice the buffer.
+// [T-33] A peer that refuses packets but grants their cells lets at most twice the buffer go.
 TEST_F(TfcSourceTest, RefusedPacketsGrantAtMostASecondBuffer) {
   uint32_t credit = 10;
   for (int i = 0; i < 100; ++i) {
@@ -141,7 +141,7 @@ TEST_F(TfcSourceTest, RefusedPacketsGrantAtMostASecondBuffer) {
   EXPECT_EQ(sent, 2) << "of 20 cells";
 }
 
-// [CMS-002, CMS-147] The context is the sum of its PDCs, whose counters are their own.
+// [CMS-002, CMS-147] The context is the sum of its PDCs, which have separate counters.
 TEST(TfcTest, PdcsShareTheCellsOfTheirContext) {
   TfcSource source(ten_cells());
   TfcShare a, b;
@@ -158,8 +158,8 @@ TEST(TfcTest, PdcsShareTheCellsOfTheirContext) {
   EXPECT_EQ(source.on_credit(a, {15, kStart}), CreditNews::taken);
 }
 
-// [CMS-129, CMS-147] Without news it asks after 250 us and then at twice the distance, up to 4 ms;
-// after that one packet goes without cells.
+// [CMS-129, CMS-147] Without new credit it asks after 250 us and then after twice the time, up to 4
+// ms; after that one packet goes without cells.
 TEST_F(TfcSourceTest, UnansweredRequestsLetOnePacketGoWithoutCells) {
   source.on_sent(pdc, 2040);
   EXPECT_TRUE(source.deadline().is_never());
@@ -185,7 +185,8 @@ TEST_F(TfcSourceTest, UnansweredRequestsLetOnePacketGoWithoutCells) {
   EXPECT_TRUE(source.deadline().is_never());
 }
 
-// [CMS-146, CMS-147] The destination grants what it frees, and counts what it holds.
+// [CMS-146, CMS-147] The destination grants the cells that it frees, and counts those that it
+// holds.
 TEST(TfcTest, TheDestinationGrantsWhatItFrees) {
   TfcDestination pdc;
   EXPECT_EQ(pdc.credit(10), 10u);
