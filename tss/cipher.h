@@ -19,7 +19,7 @@ struct evp_cipher_st;
 
 namespace uet::tss {
 
-// Secure domains use AES-256-GCM alone [TSS-026]; the other one is for callers outside of TSS.
+// Secure domains use AES-256-GCM only [TSS-026]; the other cipher is for callers outside of TSS.
 enum class AeadKind : uint8_t {
   aes_256_gcm,
   aes_128_gcm
@@ -33,7 +33,7 @@ constexpr uint32_t kBlockBytes = 16;
 // Overwrites a secret; the compiler does not leave it out. [TSS-136]
 void wipe(std::span<std::byte> secret);
 
-// What a cipher of the library is kept in. Moved, never copied.
+// The library's state of a cipher. Moved, never copied.
 class CipherContext {
  public:
   CipherContext() = default;
@@ -44,7 +44,7 @@ class CipherContext {
     return *this;
   }
 
-  // A set-up act. Errc::unsupported: the library has no such cipher, or there is no library.
+  // A set-up act. Errc::unsupported: the library lacks the cipher, or there is no library.
   Result<void> create(const char* cipher);
   // The same cipher as another one, which need not be looked up again.
   Result<void> create_like(const CipherContext& other);
@@ -57,13 +57,13 @@ class CipherContext {
   evp_cipher_ctx_st* context_ = nullptr;
 };
 
-// Packets under one key, in both directions. Calls return false when there is no key or the library
-// fails; the output is wiped then.
+// Packets under one key, in both directions. Calls return false without a key or when the library
+// fails; the output is then wiped.
 class Aead {
  public:
   // A set-up act. Errc::unsupported without such a cipher, Errc::no_memory.
   Result<void> create(AeadKind kind = AeadKind::aes_256_gcm);
-  // Of the same kind, without its key; a tenth of the time.
+  // A cipher of the same kind, without the key; takes a tenth of the time.
   Result<void> create_like(const Aead& other);
 
   // The key has key_bytes(kind) octets. Costs as much as some 500 octets of a packet.
@@ -78,12 +78,12 @@ class Aead {
                           std::span<const std::byte> head, std::span<const IoSlice> tail,
                           std::span<std::byte> out, std::span<std::byte, kIcvBytes> icv);
 
-  // Decrypts in place. False, and `octets` wiped, when the ICV is not that of aad and octets: the
+  // Decrypts in place. False, and `octets` wiped, when the ICV does not match aad and octets: the
   // whole ICV is compared, in the same time for all contents. [TSS-027, T-45]
   [[nodiscard]] bool unseal(const Nonce& nonce, std::span<const std::byte> aad,
                             std::span<std::byte> octets, std::span<const std::byte, kIcvBytes> icv);
 
-  // Decrypts without authentication: anybody may have written what comes out. [TSS-081]
+  // Decrypts without authentication: the output may come from any sender. [TSS-081]
   [[nodiscard]] bool decrypt_unverified(const Nonce& nonce, std::span<std::byte> octets);
 
  private:

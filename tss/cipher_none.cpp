@@ -1,5 +1,5 @@
-// In the place of cipher_openssl.cpp where there is no OpenSSL: nothing can be created, so nothing
-// is sealed and nothing opened.
+// Replaces cipher_openssl.cpp in builds without OpenSSL: no cipher can be created, so no packet is
+// sealed or opened.
 #include "tss/cipher.h"
 
 #include "base/assert.h"

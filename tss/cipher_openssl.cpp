@@ -60,7 +60,7 @@ Result<void> CipherContext::create(const char* cipher) {
   (void)OPENSSL_init_crypto(OPENSSL_INIT_NO_ATEXIT, nullptr);
   EVP_CIPHER* const fetched = EVP_CIPHER_fetch(nullptr, cipher, nullptr);
   const auto started = start(fetched);
-  EVP_CIPHER_free(fetched);  // the context has a reference of its own
+  EVP_CIPHER_free(fetched);  // the context has a separate reference
   return started;
 }
 

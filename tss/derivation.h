@@ -1,5 +1,5 @@
-// What goes into the ciphers of TSS: input of the key derivation, nonce, additional authenticated
-// data. The ciphers themselves are the business of the caller; nothing here keeps state.
+// Inputs of the ciphers of TSS: key derivation, nonce, additional authenticated data. The caller
+// runs the ciphers; nothing here keeps state.
 #pragma once
 
 #include "tss/key.h"
@@ -24,7 +24,8 @@ using Nonce = std::array<std::byte, 12>;
 // Whether SDK and IV mask are derived for each source. [TSS-030, TSS-031]
 constexpr bool is_derived(Mode mode) { return mode == Mode::cluster || mode == Mode::server; }
 
-// Whether the identity in the context is an address: then it matters whose. [TSS-012, TSS-014]
+// Whether the identity in the context is an address: then the derivation depends on whose address
+// it is. [TSS-012, TSS-014]
 bool is_of_address(const Key& key, const wire::TssHeader& header, wire::IpFamily family);
 
 // False for IPv6 without SSI but in cluster mode: sources would share nonces. [TSS-015]
@@ -33,8 +34,8 @@ bool is_allowed(Mode mode, const wire::TssHeader& header, wire::IpFamily family)
 // Part of the context that changes with the counter. [TSS-036]
 uint32_t rekey_of(const Key& key, uint64_t counter);
 
-// Input of block 1 to 3. `owner` is whose key it is: the source of the packet in cluster mode, the
-// client of the two in server mode. [TSS-030, TSS-031, TSS-033]
+// Input of block 1 to 3. `owner` is the owner of the key: the source of the packet in cluster mode,
+// the client of the two in server mode. [TSS-030, TSS-031, TSS-033]
 KdfInput kdf_input(const Key& key, const wire::TssHeader& header, const wire::IpAddress& owner,
                    uint8_t block);
 
@@ -48,7 +49,7 @@ class Aad {
   // `transport` is the entropy header, or that of UDP, whose checksum counts as 0. [TSS-025]
   Aad(const wire::IpAddress& source, const wire::IpAddress& destination,
       std::span<const std::byte> transport);
-  // The security header and what is in clear behind it: at most 16 and 64 octets.
+  // The security header and the clear octets after it: at most 16 and 64 octets.
   void add(std::span<const std::byte> octets);
   std::span<const std::byte> span() const { return std::span(octets_).first(size_); }
 

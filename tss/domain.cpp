@@ -1,4 +1,4 @@
-// Keys come and go; what was sealed or is kept with one goes with it.
+// Installs and removes keys; with a key goes all state that belongs to it.
 #include "tss/domain.h"
 
 namespace uet::tss {
@@ -68,8 +68,8 @@ Result<void> SecureDomain::install(const Key& key, uint32_t serial, Instant now,
   return Errc::io;
 }
 
-// A master sets up its derivation; a key that is used as it is becomes ready at once, so that no
-// forged packet can be in its way.
+// A master sets up its derivation; a key for direct use becomes ready at once, so that no forged
+// packet can delay it.
 bool SecureDomain::make_ready(KeySlot& made) {
   if (is_derived(terms_.mode)) return made.kdf.set_master(made.secret->secret);
   ReadyKey& draft = keys_->draft();

@@ -19,22 +19,24 @@
 
 namespace uet::tss {
 
-// What to do about many forged packets in one second. [TSS-107]
+// Reaction to many forged packets in one second. [TSS-107]
 enum class ForgeryAction : uint8_t {
   alarm,
   latch,  // refuse every packet until reset; a sender of forged packets can then stop the domain
 };
 
-// What is agreed on, apart from the keys; both ends must have the same mode and use_ssi.
+// The parameters that both ends agree on, apart from the keys; both must have the same mode and
+// use_ssi.
 struct DomainTerms {
   uint32_t sdi = 0;  // 1 to 2^24 - 1
   Mode mode = Mode::cluster;
   bool use_ssi = false;         // the header has an SSI [TSS-017]
-  uint32_t ssi = 0;             // ours; mode server has none of its own [TSS-033]
-  bool shares_address = false;  // other processes send from our address, too [TSS-042]
+  uint32_t ssi = 0;             // our SSI; mode server has none [TSS-033]
+  bool shares_address = false;  // other processes also send from our address [TSS-042]
   bool rejects_late = true;     // epoch_based_rejection [TSS-054]
   uint16_t epoch_lifetime_max = kEpochLifetimeMax;
-  uint64_t counter_end = kCounterMax;  // invoke_fatal_threshold: this one is not used [TSS-041]
+  uint64_t counter_end = kCounterMax;  // invoke_fatal_threshold: this counter value is not used
+                                       // [TSS-041]
   bool strict_direction = false;    // mode server with SSI: refuse counters of our half [TSS-044]
   bool has_clients = false;         // mode server with SSI: of Domains::add_client [TSS-147]
   bool has_members = false;         // only sources of the list are taken [TSS-088]
@@ -43,7 +45,8 @@ struct DomainTerms {
   uint32_t forgeries_max = 1000;    // auth_fail_threshold, in a second [TSS-105]
   ForgeryAction forgery_action = ForgeryAction::alarm;
   Duration guard = Duration::seconds(60);   // both keys are taken so long [TSS-047]
-  Duration closing = Duration::seconds(5);  // what was begun may end in, once it is taken away
+  Duration closing = Duration::seconds(5);  // time for started operations to end after the domain
+                                            // is removed
   Duration lifetime = Duration::seconds(24 * 60 * 60);  // rotate after that [TSS-051]
 };
 
@@ -51,8 +54,8 @@ struct DomainTerms {
 // [TSS-015, TSS-016, TSS-042]
 const char* problem_of(const DomainTerms& terms, wire::IpFamily family);
 
-// What of a key is secret, and the numbers that may be used with it. Belongs into memory that is
-// locked, left out of core dumps and zero in forked children: a counter of zeros seals nothing.
+// The secret part of a key, and the counters that may be used with it. Must lie in locked memory
+// that is left out of core dumps and is zero in forked children: zero counters seal nothing.
 // [TSS-043, TSS-136]
 struct KeySecret {
   std::array<std::byte, kSdkBytes> secret{};
@@ -95,14 +98,14 @@ class SecureDomain {
   // key; Errc::io: the cipher library failed. `serial` is new for each installation. [TSS-045]
   Result<void> install(const Key& key, uint32_t serial, Instant now,
                        Instant expires = Instant::never());
-  // What is sent from now on is sealed with the key of this AN; the other key stays good for
-  // receiving during the guard time. Errc::not_found without such a key. [TSS-046..048]
+  // Packets are sealed with the key of this AN from now on; the other key stays valid for receiving
+  // during the guard time. Errc::not_found without such a key. [TSS-046..048]
   Result<void> transmit_with(bool an, Instant now);
   // A key that is installed is good until then, if its guard time is not over before.
   void expire(bool an, Instant at) { slot(an).expires = at; }
   // Overwrites a key at once.
   void remove(bool an);
-  // Overwrites keys whose time is over. [TSS-048]
+  // Overwrites expired keys. [TSS-048]
   void retire_due(Instant now);
   Instant deadline() const;
 
@@ -122,7 +125,7 @@ class SecureDomain {
   // For Sealer and Opener.
   const DomainTerms& terms() const { return terms_; }
   KeySlot& slot(bool an) { return slots_[an ? 1 : 0]; }
-  // The key to transmit with; null when there is none.
+  // The key to transmit with; null: there is none.
   KeySlot* tx_slot(Instant now);
   void count(Count c) { counts_.add(c); }
   const Counts& counts() const { return counts_; }

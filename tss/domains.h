@@ -1,5 +1,5 @@
-// The secure domains of one end (the SDKDB), and what they share: ready keys, sources, the budget
-// for deriving keys. One for each engine, like everything of the stack. [TSS-106]
+// The secure domains of one end (the SDKDB), and their common state: ready keys, sources, the
+// budget for deriving keys. One for each engine, like all of the stack. [TSS-106]
 #pragma once
 
 #include "tss/domain.h"
@@ -12,7 +12,7 @@ namespace uet::tss {
 struct DomainsConfig {
   uint32_t domains = 256;                   // [TSS-106]
   uint32_t ready_keys = 4096;               // contexts, about 1.3 KiB each [TSS-106]
-  uint32_t sources = 4096;                  // whose epoch is known
+  uint32_t sources = 4096;                  // sources with a known epoch
   uint32_t replay_packets = kReplayBits;    // window of a source; a power of two [TSS-071]
   uint32_t members = 4096;                  // of all lists of members together
   uint32_t clients = 4096;                  // of all lists of clients together [TSS-147]
@@ -21,8 +21,8 @@ struct DomainsConfig {
   bool operator==(const DomainsConfig&) const = default;
 };
 
-// How many derivations received packets may still cause. Those of authentic packets are given
-// back. [T-14]
+// Derivations that received packets may still cause. Those of authentic packets are returned.
+// [T-14]
 class DerivationBudget {
  public:
   void create(uint32_t per_second, uint32_t at_once);
@@ -50,29 +50,29 @@ class Domains {
   // Null: there is no such domain.
   SecureDomain* find(uint32_t sdi);
 
-  // A key with a serial number that no other has. Errc::not_found without the domain.
+  // A key with a unique serial number. Errc::not_found without the domain.
   Result<void> install(const Key& key, Instant now, Instant expires = Instant::never());
   // A source that a domain with has_members takes. Errc::again: no room.
   Result<void> add_member(uint32_t sdi, const Identity& source);
   bool is_member(uint32_t sdi, const Identity& source) const;
 
-  // The client of a domain of mode server with SSI that has this address: what goes there has its
-  // SSI, and what comes from there must have it. Errc::exists: the address has one already;
-  // Errc::again: no room. It goes with the domain. [TSS-147]
+  // The client with this address in a domain of mode server with SSI: packets to it carry its SSI,
+  // and packets from it must. Errc::exists: the address has one already; Errc::again: no room. It
+  // is removed with the domain. [TSS-147]
   Result<void> add_client(uint32_t sdi, const wire::IpAddress& address, uint32_t ssi);
   std::optional<uint32_t> client_of(uint32_t sdi, const wire::IpAddress& address) const;
 
-  // Overwrites keys whose time is over.
+  // Overwrites expired keys.
   void run(Instant now);
   Instant deadline();
 
   KeyCache& keys() { return keys_; }
   Sources& sources() { return sources_; }
   DerivationBudget& budget() { return budget_; }
-  // What belongs to no domain.
+  // Counters of packets without a domain.
   void count(Count c) { port_counts_.add(c); }
   const Counts& port_counts() const { return port_counts_; }
-  // Of the port and all domains, also of those that were removed.
+  // Counters of the port and all domains, including removed ones.
   Counts total_counts();
 
  private:

@@ -1,4 +1,4 @@
-// Who sealed a packet, as far as the seal shows it: an SSI, or an IP address. [TSS-011..014]
+// The authenticated sender of a packet: an SSI, or an IP address. [TSS-011..014]
 #pragma once
 
 #include "base/hash.h"
@@ -23,8 +23,8 @@ inline uint64_t hash_of(const Identity& i, uint64_t seed) {
   return hash64(of_address, uint64_t{i.ssi} << 1 | uint64_t{i.is_ssi}, seed);
 }
 
-// What the tables of receivers keep things by: an installed key (each has a serial number of its
-// own, so that nothing of an older key with the same SDI and AN fits) and a source.
+// Key of the receivers' tables: an installed key (each has a unique serial number, so that state of
+// an older key with the same SDI and AN does not match) and a source.
 struct SourceName {
   uint32_t serial = 0;
   Identity identity;

@@ -7,7 +7,7 @@
 
 namespace uet::tss {
 
-// SDK, IV mask, and what is left of the last block. [TSS-034]
+// SDK, IV mask, and the rest of the last block. [TSS-034]
 struct KeyMaterial {
   std::array<std::byte, kKdfBlocks * kBlockBytes> octets{};
 
@@ -32,9 +32,9 @@ class Kdf {
   [[nodiscard]] bool set_master(std::span<const std::byte, kSdkBytes> master);
   void forget_master();
 
-  // What the master gives for a packet with that header; `owner` as in kdf_input. Of `key` the mode
-  // and the fields of the context count, not the secret. False: no master, or the library failed.
-  // Cost: 0.2 us.
+  // Derives the keys for a packet with that header from the master; `owner` as in kdf_input. Of
+  // `key` the mode and the fields of the context count, not the secret. False: no master, or the
+  // library failed. Cost: 0.2 us.
   [[nodiscard]] bool derive(const Key& key, const wire::TssHeader& header,
                             const wire::IpAddress& owner, KeyMaterial& out) const;
 

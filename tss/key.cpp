@@ -128,7 +128,7 @@ const char* take(Key& key, uint32_t& given, std::string_view word, size_t& key_d
   return "there is no such field";
 }
 
-// What the fields must be together.
+// Checks on the combination of fields.
 const char* contradiction(const Key& key, uint32_t given, size_t key_digits) {
   const auto has = [&](Index i) { return (given >> i & 1U) != 0; };
   if (!has(kSdi) || !has(kAn) || !has(kMode) || !has(kKey)) {

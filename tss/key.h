@@ -14,12 +14,12 @@ constexpr uint32_t kSdkBytes = 32;
 constexpr uint32_t kIvMaskBytes = 12;
 constexpr uint32_t kClearBytesMin = 12, kClearBytesMax = 64;  // [TSS-024]
 
-// What a domain keeps, and who can derive what from it.
+// The kind of key that a domain keeps, and the keys derived from it.
 enum class Mode : uint8_t {
   direct,   // the SDK itself, without an IV mask [TSS-029]
-  cluster,  // a master; each source has an SDK and an IV mask of its own [TSS-030]
+  cluster,  // a master; each source has a separate SDK and IV mask [TSS-030]
   server,   // a master that only servers have; each client has its own SDK [TSS-031]
-  client,   // what the server derived for one client: SDK and IV mask [TSS-031]
+  client,   // the keys that the server derived for one client: SDK and IV mask [TSS-031]
 };
 
 // Context of the derivation for IPv6 with an SSI, on which sources differ. [TSS-014]
@@ -28,7 +28,7 @@ enum class SsiContext : uint8_t {
   ssi
 };
 
-// What one line says.
+// The contents of one line.
 struct Key {
   uint32_t sdi = 0;  // 24 bits
   bool an = false;
@@ -44,8 +44,8 @@ struct Key {
   bool operator==(const Key&) const = default;
 };
 
-// A key, or nothing (an empty line or a comment), or what is wrong, and with which field. Its value
-// is left out: it may be a key.
+// A key, or nothing (an empty line or a comment), or the error and its field. The error leaves the
+// value out: it may be a key.
 struct KeyLine {
   std::optional<Key> key;
   const char* problem = nullptr;

@@ -1,6 +1,6 @@
-// Keys ready for use, each with its cipher context: those of direct and client mode as they are,
-// the others derived. All contexts are made at set-up. A key that a received packet asks for gets a
-// place when that packet was authentic, not before. [TSS-106, TSS-137, T-14]
+// Keys ready for use, each with its cipher context: those of direct and client mode unchanged, the
+// others derived. All contexts are made at set-up. A key for a received packet gets a place only
+// after that packet is authentic. [TSS-106, TSS-137, T-14]
 #pragma once
 
 #include "tss/cipher.h"
@@ -15,7 +15,7 @@
 
 namespace uet::tss {
 
-// What distinguishes keys: the installed key, and what is derived from it for.
+// Identity of a ready key: the installed key, and the inputs of its derivation.
 struct ReadyName {
   uint32_t serial = 0;  // of the installed key; 0: none
   uint16_t epoch = 0;

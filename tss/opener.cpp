@@ -37,7 +37,7 @@ struct Opener::Arrived {
   KeySlot* slot = nullptr;
   Identity source{};
 
-  // Whose key it is. [TSS-030, TSS-031]
+  // The owner of the key. [TSS-030, TSS-031]
   const wire::IpAddress& owner() const { return route.source; }
   SourceName name() const { return {slot->serial, source}; }
 };
@@ -94,8 +94,8 @@ std::optional<Refusal> Opener::check(Arrived& in, Instant now) {
   return std::nullopt;
 }
 
-// By the newest epoch that is authentic; without one by what the domain was told; without that
-// there is nothing to be late for. [TSS-054, TSS-055]
+// By the newest authentic epoch; without one by the epoch in the domain's configuration; without
+// that no packet is late. [TSS-054, TSS-055]
 bool Opener::is_late(const Arrived& in) {
   const uint16_t* const known = domains_.sources().epoch_of(in.name());
   const std::optional<uint16_t>& floor = in.slot->floor;
@@ -136,7 +136,7 @@ std::optional<Refusal> Opener::decrypt(Arrived& in, Instant now) {
   return std::nullopt;
 }
 
-// What an authentic packet changes; 9: packets without a PDC must be new. [TSS-071, TSS-091]
+// Updates after an authentic packet; 9: packets without a PDC must be new. [TSS-071, TSS-091]
 std::optional<Refusal> Opener::note(const Arrived& in) {
   const DomainTerms& terms = in.domain->terms();
   domains_.sources().note(in.name(), in.header.epoch());

@@ -11,7 +11,7 @@
 
 namespace uet::tss {
 
-// Who sealed a packet, verified; what upper layers may decide by. [TSS-079]
+// The verified sender of a packet; upper layers may base decisions on it. [TSS-079]
 struct Verified {
   uint32_t sdi = 0;
   bool an = false;
@@ -29,17 +29,17 @@ class Opener {
  public:
   explicit Opener(Domains& domains) : domains_(domains) {}
 
-  // Whether the first octet after UDP or the entropy header begins a secured packet. What is not is
-  // a matter of policy. [TSS-003, TSS-084]
+  // Whether the first octet after UDP or the entropy header begins a secured packet. The policy
+  // decides about all others. [TSS-003, TSS-084]
   static bool is_secured(std::span<const std::byte> packet);
 
-  // `packet` is security header to ICV; `route` is that of the packet, as received. A refusal is
-  // counted, and leaves no plaintext in the packet.
+  // `packet` is security header to ICV; `route` is that of the packet, as received. A refused
+  // packet is counted and contains no plaintext.
   Result<Opened, Refusal> unseal(std::span<std::byte> packet, const Route& route, Instant now);
 
-  // The first octets of a trimmed packet, whose ICV is gone: decrypted into `out`, as many as there
-  // are and fit. `out` may be the beginning of the packet. They are not verified. Only with a key
-  // that is ready. Empty: nothing could be read, and nothing was counted. [TSS-081]
+  // The first octets of a trimmed packet, whose ICV is gone: decrypts into `out` as many as there
+  // are and fit. `out` may be the beginning of the packet. They are not verified. Needs a ready
+  // key. Empty: nothing could be read, and nothing was counted. [TSS-081]
   std::span<std::byte> peek_trimmed(std::span<const std::byte> packet, const Route& route,
                                     std::span<std::byte> out, Instant now);
 

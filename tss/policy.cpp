@@ -6,7 +6,7 @@ namespace uet::tss {
 Result<void> JobTable::create(Arena& arena, uint32_t bindings, uint64_t seed) {
   UET_CHECK(jobs_.create(arena, bindings, seed));
   UET_CHECK(bindings_.create(arena, bindings, seed));
-  return closing_.create(arena, bindings + 1, seed);  // and the one of all other jobs
+  return closing_.create(arena, bindings + 1, seed);  // and the entry of all other jobs
 }
 
 Result<void> JobTable::bind(JobId job, uint32_t sdi, Policy policy) {

@@ -1,5 +1,5 @@
-// Who must be secured: which packets a job takes, as a table. A job is bound to secure domains by
-// configuration. [TSS-074..078]
+// Which packets a job accepts, as a table. The configuration binds jobs to secure domains.
+// [TSS-074..078]
 #pragma once
 
 #include "base/hash_map.h"
@@ -38,8 +38,8 @@ class JobTable {
   // For at most `bindings` pairs of job and domain.
   Result<void> create(Arena& arena, uint32_t bindings, uint64_t seed);
 
-  // Jobs that are bound to no domain: they are as if bound to `sdi`; 0: to none, and with `require`
-  // such a job may not talk. [TSS-077]
+  // Jobs that are bound to no domain count as bound to `sdi`; 0: to none, and with `require` such a
+  // job may not communicate. [TSS-077]
   void set_default(Policy policy, uint32_t sdi = 0) {
     default_ = policy;
     default_sdi_ = sdi;
@@ -49,23 +49,23 @@ class JobTable {
   // when the table is full; nothing was changed.
   Result<void> bind(JobId job, uint32_t sdi, Policy policy = Policy::require);
 
-  // The job needs security, and has no domain: nothing of it may leave. [TSS-077]
+  // The job needs security, and has no domain: none of its packets may leave. [TSS-077]
   bool is_cut_off(JobId job) const {
     return policy_of(job) == Policy::require && domain_of(job) == 0;
   }
-  // The domain of what the job sends; 0: in the clear. [TSS-074]
+  // The domain of the job's packets; 0: in the clear. [TSS-074]
   uint32_t domain_of(JobId job) const;
   Policy policy_of(JobId job) const;
   // A packet of the job arrived in domain `sdi`, 0: in the clear. [TSS-075, TSS-077, TSS-093]
   Verdict judge_arrival(JobId job, uint32_t sdi) const;
-  // A domain is being taken out of use: its jobs may begin nothing in it, what was begun may end.
-  // Stays so until reopen(). Domains that no job is sent in are not noted. [TSS-146]
+  // A domain is being taken out of use: its jobs may begin nothing in it, started operations may
+  // end. Stays so until reopen(). Domains without jobs are not noted. [TSS-146]
   void close(uint32_t sdi);
   void reopen(uint32_t sdi);
   bool is_closing(uint32_t sdi) const {
     return closing_.size() != 0 && closing_.find(sdi) != nullptr;
   }
-  // What the job sends goes to such a domain.
+  // The job sends in such a domain.
   bool is_closing(JobId job) const { return closing_.size() != 0 && is_closing(domain_of(job)); }
   // Some clear packet may be taken; else all of them are refused before they are read. [TSS-084]
   bool clear_may_pass() const { return default_ != Policy::require || jobs_allowing_clear_ > 0; }

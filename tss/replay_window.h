@@ -1,5 +1,5 @@
-// Which packets of one source have arrived, by epoch and counter: for packets without a PDC, whose
-// PSNs would show repeats. [TSS-071]
+// Received packets of one source, by epoch and counter: for packets without a PDC, which have no
+// PSNs to detect repeats. [TSS-071]
 #pragma once
 
 #include "base/ring_bitmap.h"
@@ -20,8 +20,9 @@ class ReplayWindow {
   }
   bool is_attached() const { return arrived_.size() != 0; }
 
-  // Of an authenticated packet: whether it is new. One that is older than the window counts as a
-  // repeat: nobody can tell. An epoch is 2^48 counters wide, so a newer one empties the window.
+  // Whether an authenticated packet is new. One that is older than the window counts as a repeat,
+  // because that cannot be checked. An epoch is 2^48 counters wide, so a newer one empties the
+  // window.
   [[nodiscard]] bool accept(uint64_t tsc) {
     const uint32_t size = arrived_.size();
     if (is_empty_) {

@@ -1,4 +1,4 @@
-// One packet after the other; the key of the last one is at hand for the next.
+// Seals one packet after the other; the key of the last one is kept at hand for the next.
 #include "tss/sealer.h"
 
 #include "tss/ready.h"

@@ -1,5 +1,5 @@
-// Seals packets: the one copy of the way out, from header and payload into the room of the sealed
-// packet. A resend is sealed again, with a counter of its own. [TSS-039, TSS-040]
+// Seals packets: the only copy on the way out, from header and payload into the room of the sealed
+// packet. A resend is sealed again, with a new counter. [TSS-039, TSS-040]
 #pragma once
 
 #include "tss/domains.h"
@@ -23,8 +23,7 @@ struct ClearPacket {
   std::span<const IoSlice> payload;
   uint32_t sdi = 0;
   Route route;
-  // For mode server with SSI: who the client is. Nothing: it is found by its address. [TSS-033,
-  // TSS-147]
+  // For mode server with SSI: the client. Nothing: it is found by its address. [TSS-033, TSS-147]
   std::optional<uint32_t> client_ssi;
   std::span<std::byte> room;  // for security header, content and ICV
 
@@ -37,13 +36,13 @@ class Sealer {
  public:
   explicit Sealer(Domains& domains) : domains_(domains) {}
 
-  // Octets of the packet when it is sealed; 0 when there is no such domain.
+  // Size of the sealed packet in octets; 0: no such domain.
   uint32_t sealed_bytes(const ClearPacket& packet);
 
   // Writes the sealed packet to the beginning of its room. A packet that is refused must not leave,
   // least of all in the clear: it fails here, and its cause is counted. [TSS-109]
   bool seal(ClearPacket& packet, Instant now);
-  // All of them, each for itself; returns how many were sealed.
+  // Seals all of them, each separately; returns how many were sealed.
   uint32_t seal(std::span<ClearPacket> packets, Instant now);
 
  private:

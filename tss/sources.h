@@ -1,5 +1,5 @@
-// What a receiver knows of each source of a key: its newest epoch, and for packets without a PDC
-// which of them arrived. Only authentic packets make or change a record. [TSS-055, TSS-071]
+// State of a receiver about each source of a key: its newest epoch, and for packets without a PDC
+// the received ones. Only authentic packets make or change a record. [TSS-055, TSS-071]
 #pragma once
 
 #include "tss/identity.h"
@@ -21,11 +21,11 @@ class Sources {
   // when a source sends a packet without a PDC.
   Result<void> create(Arena& arena, uint32_t sources, uint32_t window, uint64_t seed);
 
-  // The newest epoch of the source; null when nothing is known of it.
+  // The newest epoch of the source; null: the source is unknown.
   const uint16_t* epoch_of(const SourceName& name) const;
 
-  // An authentic packet came. The source that was silent for the longest time makes room for a new
-  // one: what was recorded of it could then be repeated, where no PDC prevents it.
+  // An authentic packet came. The record of the longest silent source makes room for a new one: its
+  // recorded packets could then be repeated, where no PDC prevents it.
   void note(const SourceName& name, uint16_t epoch);
   // Whether an authentic packet is new; of a source that was noted. [TSS-091]
   [[nodiscard]] bool accept(const SourceName& name, uint64_t tsc);

@@ -1,5 +1,5 @@
-// The packet counter of one key. It uses only what it was granted, and a grant may be made durable,
-// or shared out between workers, before it is given: so no number is used twice, not even after a
+// The packet counter of one key. It uses only granted numbers, and a grant may be made durable, or
+// shared out between workers, before it is given: so no number is used twice, not even after a
 // crash. All octets zero means: nothing is granted. [TSS-039, TSS-042, TSS-043]
 #pragma once
 
@@ -26,7 +26,7 @@ class TxCounter {
     limit_ = limit;
   }
 
-  // Those from `from` below `until` may be used, by this object alone; what is left of earlier
+  // Grants the numbers from `from` to below `until`, to this object alone; the rest of earlier
   // grants is dropped unless it ends where this one begins. Counters never go back. [TSS-039]
   void grant(uint64_t from, uint64_t until) {
     if (from != granted_) next_ = std::max(next_, from);

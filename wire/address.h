@@ -19,7 +19,7 @@ namespace uet::wire {
 enum class AddressError : uint8_t {
   truncated,       // fewer than 40 octets
   version,         // not 0
-  family,          // neither 4 nor 6, or not that of the address type flag
+  family,          // neither 4 nor 6, or other than the address type flag
   magic,           // not "UET"
   pid_on_fep,      // wider than 12 bits
   resource_index,  // the range leaves 12 bits
@@ -40,7 +40,7 @@ const char* name(AddressError e);
 struct UetAddress {
   static constexpr uint32_t kSize = 40;
 
-  // Flag bits. A field whose valid bit is clear is to be chosen by the receiver. [LF-004]
+  // Flag bits. The receiver chooses a field whose valid bit is clear. [LF-004]
   static constexpr uint16_t kCapabilitiesValid = 1U << 0;
   static constexpr uint16_t kFabricAddressValid = 1U << 1;
   static constexpr uint16_t kPidOnFepValid = 1U << 2;

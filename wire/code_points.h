@@ -37,7 +37,7 @@ enum class NextHeader : uint8_t {
   response_data_small = 6,
 };
 
-// What a control packet asks, 4 bits. 10-15 are reserved. [WIRE-057]
+// Type of a control packet, 4 bits. 10-15 are reserved. [WIRE-057]
 enum class CtlType : uint8_t {
   noop = 0,
   ack_req = 1,
@@ -51,7 +51,7 @@ enum class CtlType : uint8_t {
   negotiation = 9,
 };
 
-// What the target of a PDC asks of the initiator in an ACK (field req), 2 bits. [WIRE-038]
+// Request of a PDC's target to the initiator in an ACK (field req), 2 bits. [WIRE-038]
 enum class AckRequest : uint8_t {
   none = 0,
   clear = 1,
@@ -175,7 +175,7 @@ enum class ReturnCode : uint8_t {
   extended = 0x3E,
 };
 
-// What an atomic does, 8 bits. 0x15-0xDF and 0xFF reserved, 0xE0-0xFE vendor. [WIRE-084]
+// Operation of an atomic, 8 bits. 0x15-0xDF and 0xFF reserved, 0xE0-0xFE vendor. [WIRE-084]
 enum class AtomicOpcode : uint8_t {
   min = 0x00,
   max = 0x01,
@@ -200,7 +200,7 @@ enum class AtomicOpcode : uint8_t {
   inval = 0x14,
 };
 
-// What an atomic works on, 8 bits. 0x12-0xDF and 0xFF reserved, 0xE0-0xFE vendor. [WIRE-087]
+// Data type of an atomic, 8 bits. 0x12-0xDF and 0xFF reserved, 0xE0-0xFE vendor. [WIRE-087]
 enum class AtomicDatatype : uint8_t {
   int8 = 0x00,
   uint8 = 0x01,

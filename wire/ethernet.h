@@ -39,7 +39,7 @@ struct EthernetHeader {
   uint32_t size() const { return kSizeUntagged + kTagBytes * tag_count; }
   static bool is_tag(uint16_t type) { return type == 0x8100 || type == 0x88A8; }
 
-  // Refuses with truncated. A third tag stays in ethertype, where nobody takes it for IP.
+  // Refuses with truncated. A third tag stays in ethertype, where it is not read as IP.
   static Parsed<EthernetHeader> parse(Reader& r) {
     Reader at = r;
     if (at.remaining() < kSizeUntagged) return ParseError::truncated;

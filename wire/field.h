@@ -1,6 +1,5 @@
-// One field of a header as data: its name, its width, what its value means, and the value. The
-// lists of fields (pds_fields.h, ses_fields.h) are made of these. Nothing of this is on the packet
-// path.
+// One field of a header as data: its name, its width, the meaning of its value, and the value. The
+// lists of fields (pds_fields.h, ses_fields.h) are made of these. The packet path does not use it.
 #pragma once
 
 #include "wire/code_points.h"
@@ -23,9 +22,9 @@ enum class Meaning : uint8_t {
 
 // Where the value of a field comes from.
 enum class Role : uint8_t {
-  own,    // from octets of its own
+  own,    // from separate octets
   given,  // the same, but the kind of header and what follows it decide the value
-  view,   // from the octets of another field, of which it is a part or a further name
+  view,   // from the octets of another field, as a part of it or under another name
   sum,    // from other fields, such as ack_psn from cack_psn and ack_psn_offset
 };
 

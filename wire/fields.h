@@ -1,6 +1,6 @@
-// The fields of a packet's headers by name: what is there, and setting one. The lists themselves
-// are in pds_fields.h and ses_fields.h; printing, the ladder, the language of captures and the
-// patterns of conformance cases take fields from here.
+// The fields of a packet's headers by name: lists them, and sets one. pds_fields.h and ses_fields.h
+// have the lists; printing, the ladder, the language of captures and the patterns of conformance
+// cases take fields from here.
 #pragma once
 
 #include "wire/field.h"
@@ -39,7 +39,7 @@ class FieldList {
   size_t size_ = 0;
 };
 
-// All fields that the kind of header has, those of its other forms too (Field::is_present). Empty
+// All fields of the kind of header, including those of its other forms (Field::is_present). Empty
 // for no header.
 FieldList fields_of(const PdsHeader& header);
 FieldList fields_of(const SesHeader& header);
@@ -50,13 +50,13 @@ FieldList fields_of(const EntropyHeader& header);
 enum class SetField : uint8_t {
   done,
   no_such_field,
-  not_settable,  // the value follows from other fields, or from the kind of header
+  not_settable,  // other fields or the kind of header decide the value
   out_of_range,  // it does not fit the bits of the field
 };
 
-// Sets a field. `value` is taken without sign: negative values of a signed field come in two's
-// complement of its bits. Of a field of more than 64 bits the last 64 are set. Nothing is changed
-// unless done.
+// Sets a field. `value` is unsigned: negative values of a signed field come in two's complement of
+// its bits. For a field of more than 64 bits it sets the last 64. Nothing is changed unless the
+// result is done.
 [[nodiscard]] SetField set_field(PdsHeader& header, std::string_view name, uint64_t value);
 [[nodiscard]] SetField set_field(SesHeader& header, std::string_view name, uint64_t value);
 [[nodiscard]] SetField set_field(SesExtension& header, std::string_view name, uint64_t value);

@@ -1,5 +1,5 @@
-// What UET travels in: IPv4, IPv6, UDP and the entropy header of native IP, as raw backends,
-// captures and the decoder need them. Ethernet is in ethernet.h.
+// The packets that carry UET: IPv4, IPv6, UDP and the entropy header of native IP, for raw
+// backends, captures and the decoder. Ethernet is in ethernet.h.
 #pragma once
 
 #include "wire/ip_address.h"
@@ -20,7 +20,7 @@ inline constexpr uint8_t kIpProtocolUdp = 17;
 // One's complement sum of 16-bit words; an odd last octet counts as the upper half of a word.
 // Feed it pieces of even length, the last may be odd.
 uint32_t checksum_add(std::span<const std::byte> octets, uint32_t sum = 0);
-// Folds the sum and inverts it: what goes into a checksum field.
+// Folds and inverts the sum: the value of a checksum field.
 uint16_t checksum_finish(uint32_t sum);
 
 //  |version|  IHL  |   dscp    |ecn|         total_length          |
@@ -77,7 +77,7 @@ struct Ipv6Header {
   bool operator==(const Ipv6Header&) const = default;
 };
 
-// The IPv6 extension headers that were skipped, and what they lead to.
+// The IPv6 extension headers that were skipped, and the protocol after them.
 struct Ipv6Extensions {
   static constexpr uint32_t kCountMax = 8;
 
@@ -121,7 +121,7 @@ struct UdpHeader {
 // Never 0. With the checksum in its field the result is 0xFFFF when it is right. [WIRE-024]
 uint16_t udp_checksum(const IpAddress& src, const IpAddress& dst,
                       std::span<const std::byte> header_and_payload);
-// A checksum of 0 is none and always right. [WIRE-024]
+// A checksum of 0 means no checksum and is always right. [WIRE-024]
 bool udp_checksum_is_right(const IpAddress& src, const IpAddress& dst,
                            std::span<const std::byte> header_and_payload);
 

@@ -51,7 +51,7 @@ inline void store_u64(std::byte* p, uint64_t v) {
   std::memcpy(p, &v, sizeof v);
 }
 
-// The `width` bits of `word` whose least significant one has weight 2^shift.
+// The `width` bits of `word` from bit `shift` on.
 template <class T>
 constexpr T bits(uint64_t word, unsigned shift, unsigned width) {
   const uint64_t mask = width >= 64 ? ~uint64_t{0} : (uint64_t{1} << width) - 1;

@@ -58,7 +58,8 @@ class Decoder {
     return false;
   }
 
-  // Reads a header that is known to be there. What emit() would not write is reserved.
+  // Reads a header that is known to be there. A field that emit() would write differently is
+  // reserved.
   template <class Header>
   Header take() {
     const Reader start = r_;

@@ -1,5 +1,5 @@
-// A whole packet taken apart: all its headers, its payload, and what the decoder thinks of it.
-// For logs, tests, conformance and the dissector. The packet path uses the single parsers.
+// A whole packet decoded: all its headers, its payload, and the decoder's verdict. For logs, tests,
+// conformance and the dissector. The packet path uses the single parsers.
 #pragma once
 
 #include "wire/crc.h"
@@ -15,14 +15,14 @@
 
 namespace uet::wire {
 
-// What the receiver is configured to find at the end of a packet. [WIRE-089]
+// The trailer that the receiver expects at the end of a packet. [WIRE-089]
 enum class Trailer : uint8_t {
   none,
   crc,
   tss
 };
 
-// What the first octet given to decode() is.
+// The meaning of the first octet given to decode().
 enum class Start : uint8_t {
   ethernet,
   ip,

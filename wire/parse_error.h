@@ -1,5 +1,5 @@
-// Why a packet was refused. One word per cause, each counted apart by the layer that meets it.
-// Errors of local calls are uet::Errc, not these.
+// Why a packet was refused. One value for each cause; the layer that refuses counts each
+// separately. Errors of local calls are uet::Errc.
 #pragma once
 
 #include "base/result.h"

@@ -1,5 +1,5 @@
 // The ACK family: ACK with its closing form, ACK_CC, ACK_CCX, and the two known layouts of the
-// congestion control state. What the numbers mean is the business of cms.
+// congestion control state. cms interprets the numbers.
 #pragma once
 
 #include "wire/pds_prologue.h"
@@ -42,7 +42,7 @@ struct Ack {
   // The packet that caused this ACK; only with p=0. [WIRE-002, WIRE-045]
   Psn ack_psn() const { return cack_psn + ack_psn_offset; }
 
-  // What is wrong with the values, once they are read. [WIRE-116]
+  // Errors in the values, after reading them. [WIRE-116]
   Checked check() const { return check(next_hdr, spdcid); }
   static Checked check(NextHeader next_hdr, Pdcid spdcid) {
     if (is_reserved(next_hdr)) return ParseError::next_hdr_reserved;

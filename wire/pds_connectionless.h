@@ -22,7 +22,7 @@ struct RudiRequest {
 
   uint32_t size() const { return kSize; }
 
-  // What is wrong with the values, once they are read. [WIRE-116]
+  // Errors in the values, after reading them. [WIRE-116]
   Checked check() const {
     if (is_reserved(next_hdr)) return ParseError::next_hdr_reserved;
     if (is_response(next_hdr)) return ParseError::response_under_request_type;
@@ -73,7 +73,7 @@ struct RudiResponse {
 
   uint32_t size() const { return kSize; }
 
-  // What is wrong with the values, once they are read. [WIRE-116]
+  // Errors in the values, after reading them. [WIRE-116]
   Checked check() const {
     if (is_reserved(next_hdr)) return ParseError::next_hdr_reserved;
     if (is_request(next_hdr)) return ParseError::request_under_response_type;
@@ -120,7 +120,7 @@ struct Uud {
 
   uint32_t size() const { return kSize; }
 
-  // What is wrong with the values, once they are read. [WIRE-116]
+  // Errors in the values, after reading them. [WIRE-116]
   Checked check() const {
     if (is_reserved(next_hdr)) return ParseError::next_hdr_reserved;
     if (is_response(next_hdr)) return ParseError::response_under_request_type;

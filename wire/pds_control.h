@@ -57,8 +57,8 @@ struct Control {
   // First PSN of the PDC, known while syn=1.
   Psn start_psn() const { return psn - psn_offset; }
 
-  // What is wrong with the values, once they are read. Reserved ctl_types are not: they are for
-  // PDS to ignore. [WIRE-116]
+  // Errors in the values, after reading them. Reserved ctl_types are not errors: PDS ignores them.
+  // [WIRE-116]
   Checked check() const {
     if (spdcid == Pdcid{}) return ParseError::spdcid_zero;
     return {};

@@ -71,7 +71,7 @@ void visit_fields(H& h, V& v) {
   v(number("credit_target", 24).when(h.has_cc()), h.credit_target);
 }
 
-// What ACK, ACK_CC and ACK_CCX have in common.
+// Common fields of ACK, ACK_CC and ACK_CCX.
 template <class H, class V>
 void visit_ack(H& h, V& v) {
   v(code<PdsType, 5>("type", Role::given), h.type);

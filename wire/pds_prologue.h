@@ -1,4 +1,4 @@
-// The two octets that start every PDS header, and what the packet type says about the rest.
+// The two octets that start every PDS header, and the properties of each packet type.
 #pragma once
 
 #include "wire/code_points.h"

@@ -37,12 +37,12 @@ struct Request {
 
   bool has_cc() const { return is_request_with_cc(type); }
   uint32_t size() const { return has_cc() ? kSizeCc : kSize; }
-  // All PSNs up to this one may be forgotten by the receiver. [WIRE-002]
+  // The receiver may forget all PSNs up to this one. [WIRE-002]
   Psn clear_psn() const { return psn + clear_psn_offset; }
   // First PSN of the PDC, known while syn=1. [WIRE-040]
   Psn start_psn() const { return psn - psn_offset; }
 
-  // What is wrong with the values, once they are read. [WIRE-116]
+  // Errors in the values, after reading them. [WIRE-116]
   Checked check() const { return check(next_hdr, spdcid); }
   static Checked check(NextHeader next_hdr, Pdcid spdcid) {
     if (is_reserved(next_hdr)) return ParseError::next_hdr_reserved;
@@ -93,7 +93,7 @@ struct Request {
     return {InPlace{}, [&] { return read(r); }};
   }
 
-  // Writes size() octets. type must be one with is_request().
+  // Writes size() octets. type must satisfy is_request().
   void emit(Writer& w) const {
     UET_ASSERT(is_request(type));
     std::byte* p = w.take(size());

@@ -173,7 +173,7 @@ void print_header(Text& text, const Header& header) {
   words.print(shape.rest);
 }
 
-// "source > destination dscp=n ecn=n ev=n" of what is known below UET.
+// "source > destination dscp=n ecn=n ev=n": the facts known below UET.
 void print_below_uet(Text& t, const DecodedPacket& packet) {
   const auto addresses = [&](const auto& h) {
     print(t, h.src);

@@ -1,5 +1,5 @@
-// A cursor over received octets. It never reads past its end: a parser asks remaining() once per
-// header, and the primitives assert what the parser should have asked.
+// A cursor over received octets. It never reads past its end: a parser checks remaining() once per
+// header, and the primitives assert that it did.
 #pragma once
 
 #include "wire/octets.h"

@@ -1,5 +1,5 @@
-// What follows an SES request header before the payload: rendezvous, atomic, compare and swap.
-// Which of them follows is decided by the opcodes alone. [WIRE-088]
+// Extensions between an SES request header and the payload: rendezvous, atomic, compare and swap.
+// The opcodes alone decide which of them follows. [WIRE-088]
 #pragma once
 
 #include "wire/ses_request.h"
@@ -9,8 +9,8 @@
 
 namespace uet::wire {
 
-// 0x0D-0x13: two operands in the header instead of one in the payload. Masked swap is one of them
-// by our ruling; sources differ. [WIRE-072]
+// 0x0D-0x13: two operands in the header instead of one in the payload. We count masked swap among
+// them; sources differ. [WIRE-072]
 constexpr bool is_compare_swap(AtomicOpcode o) {
   return o >= AtomicOpcode::cswap && o <= AtomicOpcode::mswap;
 }

@@ -120,7 +120,7 @@ struct StandardRequest {
   // The same 64 bits under the name they have in other operations.
   uint64_t memory_key() const { return match_bits; }
 
-  // What is wrong with the values, once they are read. [WIRE-100, WIRE-116]
+  // Errors in the values, after reading them. [WIRE-100, WIRE-116]
   Checked check() const { return check(common.ver, payload_length); }
   static Checked check(uint8_t ver, uint16_t payload_length) {
     if (ver != 0) return ParseError::ses_version;

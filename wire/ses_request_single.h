@@ -15,7 +15,7 @@ struct SmallRequest {
   uint16_t request_length = 0;  // 14 bits, octets of the message
   uint64_t buffer_offset = 0;
 
-  // What is wrong with the values, once they are read. [WIRE-116]
+  // Errors in the values, after reading them. [WIRE-116]
   Checked check() const {
     if (common.ver != 0) return ParseError::ses_version;
     if (!common.som || !common.eom) return ParseError::single_packet_som_eom;
@@ -68,7 +68,7 @@ struct MediumRequest {
 
   uint64_t memory_key() const { return match_bits; }
 
-  // What is wrong with the values, once they are read. [WIRE-116]
+  // Errors in the values, after reading them. [WIRE-116]
   Checked check() const {
     if (common.ver != 0) return ParseError::ses_version;
     if (!common.som || !common.eom) return ParseError::single_packet_som_eom;

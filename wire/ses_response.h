@@ -98,7 +98,7 @@ struct ResponseData {
   uint32_t modified_length = 0;         // octets of the operation
   uint32_t message_offset = 0;          // of this data in the message
 
-  // What is wrong with the values, once they are read. [WIRE-100, WIRE-116]
+  // Errors in the values, after reading them. [WIRE-100, WIRE-116]
   Checked check() const {
     UET_CHECK(common.check(true));
     if (payload_length > kPayloadBytesMax) return ParseError::payload_length_limit;
@@ -156,7 +156,7 @@ struct ResponseDataSmall {
   JobId job_id{};               // 24 bits
   Psn original_request_psn{};
 
-  // What is wrong with the values, once they are read. [WIRE-100, WIRE-116]
+  // Errors in the values, after reading them. [WIRE-100, WIRE-116]
   Checked check() const {
     UET_CHECK(common.check(true));
     if (payload_length > kPayloadBytesMax) return ParseError::payload_length_limit;

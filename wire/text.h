@@ -32,7 +32,7 @@ class Text {
     if (set) add(" %s", word);
   }
 
-  // Characters of the whole text, with those that did not fit.
+  // Characters of the whole text, including those that did not fit.
   size_t length() const { return length_; }
 
  private:

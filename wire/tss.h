@@ -6,9 +6,9 @@
 
 namespace uet::wire {
 
-// Beside the domain of a received packet (RxDatagram::sdi): a switch has cut the packet, so nothing
-// shows who wrote it. No domain has such a number: who does not know of this refuses the packet.
-// [TSS-081]
+// Value of the domain of a received packet (RxDatagram::sdi): a switch has trimmed the packet, so
+// its sender is not authenticated. No domain has this number: code without support for it refuses
+// the packet. [TSS-081]
 inline constexpr uint32_t kUnverifiedSdi = uint32_t{1} << 31;
 
 //  0                   1                   2                   3

@@ -1,5 +1,5 @@
 // A cursor over octets to be sent. Running out of room is a mistake of the caller, who knows the
-// size of every header beforehand, so it asserts.
+// size of every header beforehand, so it is asserted.
 #pragma once
 
 #include "wire/octets.h"

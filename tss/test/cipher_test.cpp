@@ -102,7 +102,7 @@ class LastCaseTest : public ::testing::Test {
   const Octets aad_ = octets_of(kAad);
 };
 
-// One copy on the way out: the pieces are gathered by the cipher.
+// One copy on the way out: the cipher gathers the pieces.
 TEST_F(LastCaseTest, PiecesOfAnySizeGiveTheSamePacket) {
   const Octets plaintext = octets_of(kPlain60);
   for (size_t head = 0; head <= plaintext.size(); ++head) {
@@ -116,8 +116,8 @@ TEST_F(LastCaseTest, PiecesOfAnySizeGiveTheSamePacket) {
   }
 }
 
-// [TSS-027, TSS-131] Each bit counts: of the ciphertext, the ICV and what is authenticated only.
-// Nothing of what was refused is left.
+// [TSS-027, TSS-131] A change in any bit of the ciphertext, the ICV or the authenticated data is
+// detected. A refused packet contains no plaintext.
 TEST_F(LastCaseTest, NoBitMayBeAnother) {
   const size_t bits = 8 * (packet().size() + aad_.size());
   const std::string nothing(2 * (packet().size() - kIcvBytes), '0');
@@ -158,7 +158,7 @@ TEST_F(LastCaseTest, AnotherNonceOrKeyIsRefused) {
   EXPECT_FALSE(unseal(aead_, nonce_, aad_, refused));
 }
 
-// [TSS-081] What of a trimmed packet there is, can be read, and no more is said of it.
+// [TSS-081] The octets of a trimmed packet can be decrypted, but they are not verified.
 TEST_F(LastCaseTest, TheBeginningCanBeReadWithoutTheRest) {
   for (const size_t size : {0U, 1U, 12U, 16U, 33U}) {
     Octets cut = packet();

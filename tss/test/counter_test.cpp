@@ -27,7 +27,7 @@ TEST(TxCounterTest, OnlyWhatIsGrantedIsUsed) {
   EXPECT_TRUE(counter.is_used_up());
 }
 
-// A block of another worker begins elsewhere: what is left of the old one is not used.
+// A block of another worker begins elsewhere: the rest of the old one is not used.
 TEST(TxCounterTest, AGrantThatBeginsElsewhereDropsTheRest) {
   TxCounter counter;
   counter.start(0, kCounterMax);
@@ -91,7 +91,7 @@ TEST_F(CounterTest, AChildWithZeroedSecretsSealsNothing) {
   EXPECT_EQ(a.refusal, Refusal::no_counter);
 }
 
-// [TSS-033, TSS-044] With SSI both ends of a server domain have the same nonces but for the
+// [TSS-033, TSS-044] With SSI both ends of a server domain have the same nonces except for the
 // counter: the server counts in the upper half.
 TEST_F(CounterTest, ServersCountInTheUpperHalf) {
   End server, client;
@@ -139,7 +139,8 @@ TEST_F(CounterTest, ServersKnowTheirClientsByAddress) {
   EXPECT_TRUE(server.seal(content(), udp_route(v4(2), v4(4))).empty());
   EXPECT_EQ(server.refusal, Refusal::wrong_client);
 
-  // A client with its own pair, from its own address, from that of another client, and of nobody.
+  // A client with its own pair, from its own address, from another client's address, and from an
+  // unknown one.
   const Key pair = client_pair(master);
   End client;
   add(client, terms_of(Mode::client, kSsi), pair).grant(false, 0, ~uint64_t{0});
@@ -149,7 +150,7 @@ TEST_F(CounterTest, ServersKnowTheirClientsByAddress) {
     const Route from_other = udp_route(v4(other), v4(2));
     EXPECT_EQ(server.verdict(client.seal(content(), from_other), from_other), "not_a_member");
   }
-  // They go with the domain, and leave their room.
+  // They are removed with the domain, and free their room.
   server.domains.remove(kSdi);
   EXPECT_EQ(server.domains.client_of(kSdi, v4(1)), std::nullopt);
   for (uint32_t i = 0; i < End::small().clients; ++i) {
@@ -212,7 +213,7 @@ TEST_F(EpochsTest, OnlyAuthenticPacketsMakeOthersLate) {
   EXPECT_EQ(b_.verdict(in_3, other), "forged") << "epochs are of each source";
 }
 
-// [TSS-055] What a receiver knows of no source is what it was told.
+// [TSS-055] For an unknown source the receiver uses the configured epoch.
 TEST_F(EpochsTest, AFloorStandsForWhatIsNotKnown) {
   const Octets in_30000 = in_epoch(30000);
   EXPECT_EQ(b_.verdict(in_30000, kThere), "ok") << "nothing says that this is old";
@@ -226,7 +227,7 @@ TEST_F(EpochsTest, AFloorStandsForWhatIsNotKnown) {
   EXPECT_EQ(tolerant.verdict(in_30000, kThere), "ok");
 }
 
-// [TSS-052] An epoch only advances; what a client has is for one.
+// [TSS-052] An epoch only advances; a client's key is for one epoch.
 TEST_F(EpochsTest, EpochsOnlyAdvance) {
   SecureDomain& domain = *a_.domains.find(kSdi);
   ASSERT_TRUE(domain.advance_epoch(false, 7).ok());

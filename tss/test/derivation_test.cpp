@@ -1,4 +1,4 @@
-// What goes into the ciphers, against the published and derived vectors of the reference, part D:
+// Inputs of the ciphers, against the published and derived vectors of the reference, part D:
 // wire/test/data/tss-vectors.json.
 #include "tss/derivation.h"
 
@@ -80,7 +80,7 @@ TEST(AadTest, TheChecksumOfUdpCountsAsZero) {
   EXPECT_EQ(hex_of(aad.span()), "0a0000010a000002c24212b900440000");
 }
 
-// [TSS-015] Sources that share a key and have no word of their own in the nonce would repeat it.
+// [TSS-015] Sources that share a key and have no separate word in the nonce would repeat it.
 TEST(AllowedTest, Ipv6WithoutSsiIsForClustersOnly) {
   const TssHeader plain;
   const TssHeader with_ssi{.sp = true};
@@ -103,7 +103,7 @@ TEST(ContextTest, Ipv6WithAnSsiIsDerivedFromTheAddressUnlessTheKeySaysSsi) {
   EXPECT_EQ(hex_of(kdf_input(key, header, owner, 1).span()), "015531001dc0000074e50a0b0c0d0160");
 }
 
-// [TSS-036] Whose key changes with the counter.
+// [TSS-036] The owner of the key changes with the counter.
 TEST(RekeyTest, OnlyClustersRekeyByTheCounter) {
   Key key;
   key.rekey_mask = 0xFF00;

@@ -101,7 +101,7 @@ class End {
     room.resize(packet.sealed_bytes);
     return room;
   }
-  // The content; `refusal` says why there is none.
+  // The content; `refusal` is the reason if there is none.
   Octets unseal(Octets packet, const Route& route, Instant now = kBegin) {
     const auto opened = opener.unseal(packet, route, now);
     refusal = opened.ok() ? Refusal::count_ : opened.error();
@@ -109,7 +109,7 @@ class End {
     by = opened->by;
     return {opened->content.begin(), opened->content.end()};
   }
-  // What became of it: "ok", or the name of the refusal.
+  // The result: "ok", or the name of the refusal.
   std::string verdict(const Octets& packet, const Route& route, Instant now = kBegin) {
     unseal(packet, route, now);
     return refusal == Refusal::count_ ? "ok" : name(refusal);

@@ -141,7 +141,7 @@ TEST_F(FloodTest, TablesAreBounded) {
   EXPECT_EQ(DomainsConfig().ready_keys, 4096u);
 }
 
-// [TSS-106] A source that keeps sending stays known while others come.
+// [TSS-106] A source that keeps sending stays known while new ones come.
 TEST_F(FloodTest, TheLongestUnusedKeyMakesRoom) {
   const Octets steady = a_->seal(content(), kThere);
   EXPECT_EQ(b_->verdict(steady, kThere), "ok");

@@ -43,8 +43,8 @@ TEST_F(KdfTest, TheSubkeyIsReducedWhenItCarries) {
   EXPECT_EQ(mac("00000000000000000000000000000000"), "af9c537de153f2f35a165df63202fab0");
 }
 
-// [TSS-034..038, TSS-110..117, TSS-132] K1 to K12: SDK and IV mask. None is what the wrong variants
-// give. [TSS-118..120]
+// [TSS-034..038, TSS-110..117, TSS-132] K1 to K12: SDK and IV mask. Each differs from the results
+// of the wrong variants. [TSS-118..120]
 TEST_F(KdfTest, KeysAreThoseOfTheVectors) {
   size_t compared = 0;
   for (const Json& vector : vectors("kdf")) {

@@ -1,4 +1,4 @@
-// Key lines, good and bad; what a field may hold is written out by hand from the reference.
+// Key lines, good and bad; the legal values of a field are written out by hand from the reference.
 #include "tss/key.h"
 
 #include <gtest/gtest.h>
@@ -99,7 +99,7 @@ TEST(KeyLineTest, EachMistakeIsNamed) {
             "mode client needs epoch: what it has is derived for one");
 }
 
-// Whatever a file holds: no crash, and a key only from a whole line.
+// Random contents of a file: no crash, and a key only from a whole line.
 TEST(KeyLineTest, NoBeginningOfALineIsAKeyBeforeItsLastDigit) {
   const std::string line = "sdi=1 an=0 mode=direct key=" + kSecret;
   for (size_t length = 0; length < line.size(); ++length) {

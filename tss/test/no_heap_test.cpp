@@ -1,5 +1,5 @@
-// Proof that sealing and opening take nothing from the heap, nor does OpenSSL for them. A program
-// of its own, because it counts every allocation of the process. [TSS-137]
+// Proof that sealing and opening take nothing from the heap, and that OpenSSL does not either. A
+// separate program, because it counts every allocation of the process. [TSS-137]
 #include "tss/test/end.h"
 
 #include <openssl/crypto.h>

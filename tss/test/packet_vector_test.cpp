@@ -40,7 +40,7 @@ Route packet_route(const Json& packet) {
 // In mode server the client of the vectors is 192.168.42.1, or has an SSI.
 bool is_from_client(const Json& packet) { return text(packet, "src") != "c0a82a02"; }
 
-// What the server of a vector gave its client: SDK and IV mask for one epoch. [TSS-031]
+// The keys that the server of a vector gave its client: SDK and IV mask for one epoch. [TSS-031]
 Key client_key(const Json& packet, uint16_t epoch) {
   Key key = packet_key(packet);
   key.mode = Mode::client;

@@ -1,4 +1,4 @@
-// Who takes what.
+// Which packets a job accepts.
 #include "tss/policy.h"
 
 #include <gtest/gtest.h>
@@ -36,7 +36,7 @@ TEST_F(JobTableTest, ADomainClosesAndOpens) {
   EXPECT_FALSE(jobs_.is_closing(7));
   jobs_.close(7);
   jobs_.close(7);
-  jobs_.close(8);  // nobody is sent in it
+  jobs_.close(8);  // no job sends in it
   EXPECT_TRUE(jobs_.is_closing(7));
   EXPECT_TRUE(jobs_.is_closing(JobId(5)));
   EXPECT_FALSE(jobs_.is_closing(8));

@@ -43,7 +43,7 @@ TEST_F(RolloverTest, NothingIsLostWhileKeysAreReplaced) {
   EXPECT_EQ(b_.verdict(new_one, kThere, kBegin + 4_s), "ok");
 }
 
-// [TSS-048, TSS-136] It is overwritten, and what was derived from it too.
+// [TSS-048, TSS-136] It is overwritten, and the keys derived from it too.
 TEST_F(RolloverTest, ARetiredKeyIsOverwritten) {
   EXPECT_EQ(b_.verdict(a_.seal(content(), kThere), kThere), "ok");
   b_.take(key_with(Mode::cluster, 0x22, true));
@@ -76,7 +76,7 @@ TEST_F(RolloverTest, AnAssociationNumberIsReusedAfterTheGuardTime) {
   EXPECT_EQ(b_.domains.install(other, kBegin).error(), Errc::not_found);
 }
 
-// Keys may have an end of their own; and a compromised one goes at once.
+// Keys may have an end time; a compromised key is removed at once.
 TEST_F(RolloverTest, AKeyThatExpiredOrWasRemovedIsNoKey) {
   ASSERT_TRUE(b_.domains.install(key_with(Mode::cluster, 0x22, true), kBegin, kBegin + 10_s).ok());
   ASSERT_TRUE(domain(b_).transmit_with(true, kBegin).ok());

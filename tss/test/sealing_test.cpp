@@ -176,7 +176,7 @@ TEST_F(ClusterTest, APacketNeedsRoomForItsSeal) {
   EXPECT_EQ(room, Octets(room.size())) << "nothing was written";
 }
 
-// A batch of packets in pieces: those that cannot be sealed do not hold up the others.
+// A batch of packets in pieces: packets that cannot be sealed do not hold up the others.
 TEST_F(ClusterTest, ABatchIsSealedPacketByPacket) {
   const Octets octets = content(100);
   const IoSlice pieces[] = {{octets.data() + 12, 50}, {octets.data() + 62, 50}};

@@ -78,7 +78,7 @@ inline TssHeader derived_header(const Json& kdf) {
   return h;
 }
 
-// Whose key it is; with an SSI the address does not count.
+// The owner of the key; with an SSI the address does not count.
 inline IpAddress owner_of(const Json& kdf) {
   return kdf.at("identity_form") == "ssi" ? IpAddress::v4(0x0A000001)
                                           : address_of(text(kdf, "identity"));

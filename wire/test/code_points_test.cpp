@@ -165,7 +165,7 @@ constexpr Row kListCodes[] = {{0, "EXPECTED"}, {1, "OVERFLOW"}};
 constexpr Row kAckRequests[] = {{0, "none"}, {1, "CLEAR"}, {2, "CLOSE"}};
 constexpr Row kCcTypes[] = {{0, "NSCC"}, {1, "CREDIT"}};
 
-// All values of the field: those of the table by name, those of the vendor range as "vendor", the
+// All values of the field: values in the table by name, values of the vendor range as "vendor", the
 // rest as "reserved".
 template <class Code>
 void expect_names(std::span<const Row> rows, unsigned values, unsigned first_vendor = 1,
@@ -286,7 +286,7 @@ TEST(CodePointsTest, OpcodesNameTheirExtension) {
   }
 }
 
-// [WIRE-116] The causes have words of their own.
+// [WIRE-116] The causes have names.
 TEST(CodePointsTest, EveryParseErrorHasItsOwnName) {
   std::map<std::string, int> seen;
   for (int v = 0; v <= static_cast<int>(ParseError::wrong_type); ++v) {

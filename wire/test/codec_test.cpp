@@ -352,7 +352,7 @@ TEST(CodecTest, ASmallHeaderIsSentWithoutTheBitOfHeaderData) {
             "000000000000000a");
 }
 
-// [WIRE-025] No other type is read as a TSS header.
+// [WIRE-025] Only this type is read as a TSS header.
 TEST(CodecTest, OnlyTypeOneIsATssHeader) {
   for (uint8_t type = 0; type < 32; ++type) {
     Octets octets(TssHeader::kSize);
@@ -362,7 +362,7 @@ TEST(CodecTest, OnlyTypeOneIsATssHeader) {
   }
 }
 
-// [WIRE-043] Type 6, next header 3; nothing else, and no other type is read as one.
+// [WIRE-043] Type 6, next header 3; only this type is read as one.
 TEST(CodecTest, UudHasTheOctetsWrittenByHand) {
   Uud h;
   h.next_hdr = NextHeader::standard;

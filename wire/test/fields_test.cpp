@@ -117,7 +117,7 @@ TEST(FieldsTest, FieldsHaveTheirBitsInTheOctetsOfTheHeader) {
   }
 }
 
-// A header read from octets that are all ones but for the first two: type and flags.
+// A header read from octets that are all ones except the first two: type and flags.
 template <class Header, class Variant>
 void expect_full(uint16_t first_word) {
   std::array<std::byte, 64> octets;

@@ -43,7 +43,7 @@ DecodeOptions options_of(const Json& vector) {
   return options;
 }
 
-// What the decoder thinks, in the words of the golden files.
+// The decoder's verdict, in the words of the golden files.
 Json verdict_of(const DecodedPacket& packet) {
   Json j;
   j["outcome"] = name(packet.outcome);
@@ -89,7 +89,7 @@ Octets emitted_packet(const DecodedPacket& packet) {
   return out;
 }
 
-// The entropy header, TSS header and extension vectors are one header and nothing else.
+// The entropy header, TSS header and extension vectors contain a single header.
 Json fields_of_single(const Json& vector, const Octets& octets) {
   Reader r(octets);
   const std::string start = vector.at("starts_at");
@@ -186,7 +186,8 @@ TEST(GoldenTest, AcceptedFramesAreEmittedToTheOctet) {
   EXPECT_EQ(compared, 21);
 }
 
-// [WIRE-003] Single headers: those to be tolerated differ from what we would send, no others do.
+// [WIRE-003] Single headers: those that a receiver must tolerate differ from what we would send, no
+// others do.
 TEST(GoldenTest, ReservedBitsOfSingleHeadersAreTolerated) {
   const Json vectors = json_at(UET_SOURCE_DIR "/wire/test/data/wire-vectors.json");
   int compared = 0;
@@ -262,7 +263,7 @@ Json independent_verdict(const Json& sample) {
   return j;
 }
 
-// [WIRE-036..088, WIRE-116..119] Packets that others made.
+// [WIRE-036..088, WIRE-116..119] Packets of other implementations.
 TEST(GoldenTest, EveryPacketOfTheIndependentGeneratorDecodesAsListed) {
   const Json samples = json_at(golden_folder() + "/xdp2-uet-samples.json");
   const std::vector<Octets> frames = frames_of(golden_folder() + "/xdp2-uet-samples.pcap");

@@ -33,8 +33,8 @@ std::string mac_of(const std::array<uint8_t, 6>& mac) {
 
 int flag(bool b) { return b ? 1 : 0; }
 
-// Not in the files: what follows from other fields, the project's own bit [WIRE-121], and the parts
-// of a CREDIT_REQ's payload.
+// Not in the files: derived fields, the project's own bit [WIRE-121], and the parts of a
+// CREDIT_REQ's payload.
 bool is_in_files(const Field& f) {
   const bool is_part_of_payload =
       f.role == Role::view && (f.name == "ccc_id" || f.name == "credit_target");

@@ -1,5 +1,5 @@
 // A decoded packet as the JSON objects of the golden files, so that whole packets are compared in
-// one step. Names, values and presence of fields are those of the lists in wire/fields.h: so the
+// one step. Names, values and presence of fields come from the lists in wire/fields.h, so the
 // golden files test these too.
 #pragma once
 

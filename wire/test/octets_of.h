@@ -41,7 +41,7 @@ inline std::string hex_of(std::span<const std::byte> octets) {
   return out;
 }
 
-// What emit() writes.
+// The output of emit().
 template <class Header>
 Octets emitted(const Header& header) {
   Octets out(256);

@@ -42,7 +42,7 @@ TEST(PacketTest, PacketCutAnywhereIsTruncated) {
   }
 }
 
-// The shortfall names what the header needs with all its parts, not its smallest form.
+// The shortfall is the size of the header with all its parts, not of its smallest form.
 TEST(PacketTest, ShortfallCountsTagsAndExtensions) {
   DecodeOptions options;
   options.start = Start::ethernet;

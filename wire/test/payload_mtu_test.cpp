@@ -1,4 +1,4 @@
-// Which payload sizes are legal, and which of them fits a path, by hand.
+// The legal payload sizes, and the one that fits a path, by hand.
 #include "wire/payload_mtu.h"
 
 #include <gtest/gtest.h>
