@@ -37,7 +37,7 @@ void* Arena::allocate(size_t bytes, size_t align) {
 }
 
 void* Arena::reserve(size_t bytes, size_t align) {
-  // A large array begins on a cache line, so that no other one shares its first.
+  // A large array begins on a cache line, so that it shares no line with another array.
   return bytes < kLargeBytes ? take(small_, bytes, align)
                              : take(large_, bytes, std::max(align, kCacheLine));
 }
@@ -101,7 +101,8 @@ Arena::Area Arena::add_block(const Area& area, size_t bytes, size_t align) {
   const bool is_own = &area == &objects_;
   void* const record = is_own ? nullptr : take(objects_, sizeof(Block), alignof(Block));
   if (!is_own && record == nullptr) return {};
-  // Half of what there is already: few blocks, and little in them that is never used.
+  // A new block has half the size of all present ones: few blocks, and little unused memory in
+  // them.
   const size_t usual = &area != &large_ ? block_bytes_
                                         : std::max(block_bytes_ * kLargeBlocks,
                                                    std::min(reserved_bytes_ / 2, kGrowthMost));

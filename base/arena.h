@@ -21,7 +21,7 @@ namespace uet {
 // When reserved addresses become memory that a system without overcommit counts.
 enum class Commit : uint8_t {
   at_once,   // all of them
-  in_steps,  // those of large pools as they are used; costs mappings, of which a process has 65,530
+  in_steps,  // memory of large pools as it is used; costs mappings, of which a process has 65,530
 };
 
 class Arena {
@@ -45,7 +45,7 @@ class Arena {
   // when the system has no more; nothing was changed then. Asserts that the arena is not sealed.
   [[nodiscard]] void* allocate(size_t bytes, size_t align = alignof(std::max_align_t));
 
-  // The same for those who take of it bit by bit and say what they use, by note_use().
+  // The same for callers that use it in parts and report the used part by note_use().
   [[nodiscard]] void* reserve(size_t bytes, size_t align);
   void note_use(size_t bytes) { used_bytes_ += bytes; }
 
@@ -53,11 +53,11 @@ class Arena {
   bool commits_in_steps(size_t bytes) const {
     return commit_ == Commit::in_steps && bytes >= kStepsFrom;
   }
-  // Addresses from the start of a page on, of which nothing may be used before commit(). Null when
-  // the system has no more.
+  // Addresses from the start of a page on, which must not be used before commit(). Null when the
+  // system has no more.
   [[nodiscard]] void* reserve_apart(size_t bytes);
-  // Makes usable what lies between two distances from `first`, a result of reserve_apart(); part of
-  // it may be so already. False: the system has no memory left; nothing was changed.
+  // Makes the range between two distances from `first` usable, a result of reserve_apart(); part of
+  // it may be usable already. False: the system has no memory left; nothing was changed.
   [[nodiscard]] static bool commit(void* first, size_t from, size_t until);
 
   // A T that the arena destroys. Null when the system has no more.
@@ -68,8 +68,8 @@ class Arena {
   // overflows; n == 0 gives an empty span as well.
   template <class T>
   [[nodiscard]] std::span<T> make_span(size_t n);
-  // The same without a constructor: all octets are 0 and no page is touched. For Ts that mean what
-  // is wanted then, and for those that are written before they are read.
+  // The same without a constructor: all octets are 0 and no page is touched. For types for which
+  // all zero is a valid value, or that are written before they are read.
   template <class T>
   [[nodiscard]] std::span<T> make_zero_span(size_t n);
 
@@ -93,7 +93,7 @@ class Arena {
     void (*destroy)(void*);
     void* object;
   };
-  // Stands before each allocation in builds that look for uses of what was not allocated.
+  // Gap before each allocation in builds that detect reads of unallocated memory.
   struct Guard {
     Guard* next;
   };
@@ -159,7 +159,7 @@ std::span<T> Arena::make_zero_span(size_t n) {
 template <class T>
 std::span<T> Arena::make_span(size_t n) {
   const std::span<T> span = make_zero_span<T>(n);
-  if constexpr (!std::is_trivially_default_constructible_v<T>) {  // others are zero already
+  if constexpr (!std::is_trivially_default_constructible_v<T>) {  // others are already zero
     std::uninitialized_value_construct(span.begin(), span.end());
   }
   return span;

@@ -1,5 +1,5 @@
-// A fixed-size set of small numbers over 64-bit words that somebody else owns: free slots, credits,
-// message identifiers. For windows that slide see base/ring_bitmap.h.
+// A fixed-size set of small numbers over 64-bit words of the caller: free slots, credits, message
+// identifiers. For sliding windows see base/ring_bitmap.h.
 #pragma once
 
 #include "base/arena.h"

@@ -1,5 +1,5 @@
-// A seeded hash for tables whose keys come from the network: without the seed nobody can choose
-// keys that collide on purpose. Not a message authentication code.
+// A seeded hash for tables whose keys come from the network: without the seed an attacker cannot
+// choose keys that collide. Not a message authentication code.
 #pragma once
 
 #include <cstddef>
@@ -47,7 +47,7 @@ inline uint64_t hash64(std::span<const std::byte> bytes, uint64_t seed) {
   return h;
 }
 
-// What HashMap calls. Overload it beside your key type: combine the members with hash64, never the
+// HashMap calls this. Overload it beside your key type: combine the members with hash64, never the
 // bytes of a struct with padding.
 template <class T>
 requires std::is_integral_v<T> || std::is_enum_v<T>

@@ -74,7 +74,7 @@ class HashMap {
     return &place(Slot{key, value}, tag)->value;
   }
 
-  // Whether there was such a key.
+  // Whether the key was in the map.
   bool erase(const Key& key);
 
   // Calls fn(const Key&, Value&) for every pair; fn must not change the map. The order is

@@ -1,4 +1,4 @@
-// One place for the table of virtual functions, which differs between files with and without RTTI.
+// The only place of the virtual function table, which differs between files with and without RTTI.
 #include "base/random_source.h"
 
 namespace uet {

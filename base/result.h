@@ -11,8 +11,8 @@
 
 namespace uet {
 
-// What went wrong, for calls that the local user of a layer makes. Errors found in packets have
-// their own enums (wire::ParseError, pds::DropReason), because each of those is counted.
+// Errors of calls that the local user of a layer makes. Errors found in packets have separate enums
+// (wire::ParseError, pds::DropReason), because each of those is counted.
 enum class Errc : uint8_t {
   again,        // no room now; nothing was changed; try again after progress
   invalid,      // the caller's arguments contradict the documented contract
@@ -33,7 +33,7 @@ const char* name(Errc e);
 // Chooses the constructor of Result that builds the value where it stays.
 struct InPlace {};
 
-// A T, or the reason why there is none. E must be a cheap enum or value.
+// A T, or the reason why it is missing. E must be a cheap enum or value.
 template <class T, class E = Errc>
 class [[nodiscard]] Result {
  public:
@@ -67,7 +67,7 @@ class [[nodiscard]] Result {
   bool ok() const { return ok_; }
   explicit operator bool() const { return ok_; }
 
-  // The value; asserts that there is one.
+  // The value; asserts that the result holds one.
   T& operator*() {
     UET_ASSERT(ok_);
     return value_;
@@ -86,7 +86,7 @@ class [[nodiscard]] Result {
   }
   T value_or(T other) const { return ok_ ? value_ : other; }
 
-  // The error; asserts that there is one.
+  // The error; asserts that the result holds one.
   E error() const {
     UET_ASSERT(!ok_);
     return error_;

@@ -48,7 +48,7 @@ class Ring {
     slots_[end_ & (capacity_ - 1)] = std::move(value);
     return end_++;
   }
-  // Removes the oldest value. Asserts that there is one.
+  // Removes the oldest value. Asserts that the ring is not empty.
   T pop_front() {
     UET_ASSERT(!empty());
     return std::move(slots_[begin_++ & (capacity_ - 1)]);

@@ -112,7 +112,7 @@ class RingBitmap {
 };
 
 inline void RingBitmap::advance(uint32_t n) {
-  // Above top_ there is nothing to clear.
+  // Bits above top_ are clear already.
   const uint32_t dirty = std::min(n, top_);
   for (uint32_t done = 0; done < dirty;) {
     const uint32_t at = position(done);

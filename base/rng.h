@@ -53,7 +53,7 @@ class Rng {
     return drawn < static_cast<uint64_t>(p * 0x1p64);
   }
 
-  // A generator of its own for a part of the system, so that the part's draws do not disturb ours.
+  // A separate generator for a part of the system, so that its draws do not disturb ours.
   constexpr Rng split() {
     const uint64_t seed = u64();
     return Rng(seed, u64());

@@ -1,5 +1,5 @@
-// Sequence numbers that wrap, and the other one-word identifiers of the stack. Each is a type of
-// its own, so that a PSN is never taken for a PDCID.
+// Sequence numbers that wrap, and the other one-word identifiers of the stack. Each has its own
+// type, so that a PSN is never used as a PDCID.
 #pragma once
 
 #include <compare>

@@ -1,5 +1,6 @@
-// SipHash-2-4: a keyed hash that nobody can compute, or guess the key of, from values he has seen.
-// For values that go to a peer and come back as proof; tables use the faster hash64. [PDS-251]
+// SipHash-2-4: a keyed hash. Without the key it cannot be computed, and known values do not reveal
+// the key. For values that go to a peer and come back as proof; tables use the faster hash64.
+// [PDS-251]
 #pragma once
 
 #include <bit>

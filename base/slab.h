@@ -1,7 +1,7 @@
 // Pools of equal objects with 32-bit handles. A handle outlives its object: it then resolves to
-// null, which is how a late packet learns that its connection is gone. The slots are one array in
-// an arena, of which a page is taken when a slot on it is used for the first time. The words about
-// them stand before it, in the reverse order, so that the first ones share a page.
+// null, so a late packet finds that its connection is gone. The slots are one array in an arena;
+// the first use of a slot takes its page. The state words of the slots stand before the array, in
+// reverse order, so that the first ones share a page.
 #pragma once
 
 #include "base/arena.h"
@@ -51,7 +51,7 @@ enum class Reuse : uint8_t {
   rested,  // first freed, first reused, once 64 are free: stale for long, yet warm in the cache
 };
 
-// Room of a pool that grows as it is used: so many at first, and up to `most`.
+// Room of a pool that grows with its use: so many at first, and up to `most`.
 struct Room {
   uint32_t first = 0;
   uint32_t most = 0;
@@ -72,9 +72,9 @@ class Slab {
   Result<void> create(Arena& arena, uint32_t capacity, Reuse reuse = Reuse::soon) {
     return create(arena, Room{capacity, capacity}, reuse);
   }
-  // The same for up to room.most objects. Freed slots are used again once room.first were used, and
-  // then each time twice as many are in use as ever before: with Reuse::late, too, memory follows
-  // what is in use. The arena must outlive this object.
+  // The same for up to room.most objects. Freed slots are reused after room.first slots were used,
+  // and then each time the number in use has doubled: so with Reuse::late, too, memory follows the
+  // number in use. The arena must outlive this object.
   Result<void> create(Arena& arena, Room room, Reuse reuse = Reuse::soon);
 
   // Constructs a T, or returns null when full. Null also when the arena commits in steps and the
@@ -149,7 +149,7 @@ class Slab {
   uint32_t most_ = 0;   // to which room_ grows
   uint32_t ready_ = 0;  // slots whose memory is usable; the others are addresses only
   Reuse reuse_ = Reuse::soon;
-  Arena* arena_ = nullptr;  // counts what is used
+  Arena* arena_ = nullptr;  // counts used memory
 };
 
 }  // namespace uet

@@ -81,7 +81,7 @@ class TimerWheel {
   // timers or moves them down a level. O(levels).
   Instant next_deadline() const;
 
-  // How many timers are armed. Looks at each of them: for tests and for what a user asks to see.
+  // Number of armed timers. Looks at each of them: for tests and for tools.
   uint32_t armed_count() const;
 
  private:

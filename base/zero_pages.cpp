@@ -1,4 +1,4 @@
-// Address space by mmap, and the shadow of it that AddressSanitizer keeps.
+// Address space by mmap, and its shadow in AddressSanitizer.
 #include "base/zero_pages.h"
 
 #include <sys/mman.h>
@@ -15,7 +15,7 @@ namespace uet {
 namespace {
 
 // mlockall(MCL_FUTURE) was called: usable memory would be filled with pages at once. The kernel
-// refuses to drop a locked page; there is none yet to be dropped.
+// refuses to drop locked pages, but there are none yet.
 bool is_locked(void* memory) {
   return ::madvise(memory, kPageBytes, MADV_DONTNEED) != 0 && errno == EINVAL;
 }

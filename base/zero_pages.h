@@ -1,6 +1,6 @@
-// Zeroed memory that costs nothing before it is used: addresses are reserved, and the kernel gives
-// a page when something is written to it for the first time. Pools and tables have their full size
-// from the start, each as one array, and only what was in use takes memory.
+// Zeroed memory that costs nothing before its first use: addresses are reserved, and the kernel
+// gives a page at the first write to it. Pools and tables have their full size from the start, each
+// as one array, and only used pages take memory.
 #pragma once
 
 #include <cstddef>
@@ -19,8 +19,8 @@ inline constexpr size_t kPageBytes = 4096;
 
 // `bytes` of memory, all zero, that begin on a page. They are private to the process, need no swap
 // space (MAP_NORESERVE) and are never huge pages, where one used octet takes 2 MiB. In a process
-// that locks its future memory (mlockall) each page is locked when it is used for the first time.
-// Null when the system has no more addresses, or does not overcommit memory and has none left.
+// that locks its future memory (mlockall) each page is locked at its first use. Null when the
+// system has no more addresses, or does not overcommit memory and has none left.
 [[nodiscard]] void* reserve_zero_pages(size_t bytes);
 
 // Reserves addresses only, which no system counts as memory. Call commit_zero_pages() before the

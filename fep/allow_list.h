@@ -19,8 +19,8 @@ class AllowList {
   static constexpr uint32_t kPrefixesMax = 32;
 
   // "10.0.0.0/8,2001:db8::/32,192.168.1.7": an address without a length is one host. Bits behind
-  // the length must be zero, or somebody misread their own list. Errc::invalid: not such a list,
-  // or more than kPrefixesMax.
+  // the length must be zero; other bits are probably a mistake. Errc::invalid: not such a list, or
+  // more than kPrefixesMax.
   static Result<AllowList> parse(std::string_view text);
 
   // An empty list admits everybody.

@@ -28,14 +28,14 @@ bool Engine::collect(Instant now) {
     for (const RxDatagram& d : datagrams) octets += static_cast<uint32_t>(d.bytes.size());
     // Little was all there is: asking again would cost a system call per message.
     if (datagrams.size() < TxBatch::kCapacity && octets < kBulkBytes) break;
-    // Of a stream more may wait, and one ACK covers it too; yet a long run of arrivals must not
+    // More of a stream may wait, and one ACK covers it too; yet a long run of arrivals must not
     // starve the peer.
     unanswered += octets;
     if (unanswered < kAckBytes) continue;
     unanswered = 0;
     if (!transmit(now, 1)) break;
   }
-  // However much arrives: who sends all the time must not keep the others' timers from running.
+  // Bounds the packets of one call: a peer that sends all the time must not delay other timers.
   if (fep_->next_deadline() <= now) fep_->advance(now);
   if (moved && ++rounds_of_arrivals_ < kArrivalRounds) return true;
   rounds_of_arrivals_ = 0;
@@ -79,7 +79,7 @@ void Engine::on_path_errors(Instant now) {
     if (is_unreachable(error.error)) fep_->on_unreachable(error.to, now);
     if (error.error != EMSGSIZE) continue;
     PeerId id;
-    // The system is asked for peers only: anybody can forge errors for other addresses. [LF-141]
+    // Only peers are passed on: ICMP errors for other addresses are easy to forge. [LF-141]
     if (fep_->peers().find(error.to, id) == nullptr) continue;
     const uint32_t mtu_bytes = io_->route_mtu(error.to);
     const auto change = fep_->on_too_long(error.to, mtu_bytes, now);

@@ -1,4 +1,4 @@
-// Drives one FabricEndpoint over one PacketIo: all the I/O there is. One thread at a time.
+// Drives one FabricEndpoint over one PacketIo, which does all the I/O. One thread at a time.
 // [architecture 3, 5]
 #pragma once
 
@@ -23,8 +23,8 @@ class Engine {
   // packets moved in either direction (so the caller may want another round).
   bool progress(Instant now);
 
-  // The first half of progress(): receives and runs timers. What there is to send waits, unless
-  // more than a batch arrived.
+  // The first half of progress(): receives and runs timers. Packets to send wait, unless more than
+  // a batch arrived.
   bool collect(Instant now);
 
   // Sends what may go now, bounded; receives nothing. For posts, so that a message leaves at once.
@@ -53,7 +53,9 @@ class Engine {
  private:
   static constexpr int kRounds = 4;
   static constexpr int kTxRounds = 16;               // of a stream a batch is one burst
-  static constexpr uint32_t kBulkBytes = 16 * 1024;  // in one receive: part of a stream
+  static constexpr uint32_t kBulkBytes = 16 * 1024;  // After packets arrived the application runs
+                                                     // first; in a series of such rounds one in so
+                                                     // many checks errors and news.
   static constexpr uint32_t kAckBytes = 256 * 1024;  // received before ACKs leave at the latest
   // What arrived is for the application first; of so many such rounds in a row one looks at errors
   // and news.

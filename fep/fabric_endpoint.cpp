@@ -12,7 +12,7 @@
 namespace uet::fep {
 namespace {
 
-// An IP packet that any path carries: that of IPv6 at its least.
+// The IP packet size that any path carries: the minimum of IPv6.
 constexpr uint32_t kAnyPathBytes = 1280;
 
 }  // namespace
@@ -99,7 +99,7 @@ void FabricEndpoint::on_room(const FabricAddress& address, uint32_t bytes) {
   pds::Peer* const peer = peers_.find(address, id);
   if (peer == nullptr) return;
   peer->set_room(bytes);
-  // What waits for room waits for answers, too: these wake it.
+  // Operations that wait for room also wait for answers, which wake them.
   for (pds::Path* path = peer->first_path; path != nullptr; path = path->next_of_peer) {
     path->limits.room_bytes = peer->room();
   }
@@ -111,7 +111,7 @@ std::optional<pds::PathChange> FabricEndpoint::on_too_long(const FabricAddress& 
     ++path_unknown_;
     return {};
   }
-  // There is no smaller payload than the smallest, and what is said may be forged. [SES-032]
+  // No payload is smaller than the minimum, and the report may be forged. [SES-032]
   const bool is_usable = wire::payload_for_path(mtu_bytes) != 0;
   if (!is_usable) ++path_unusable_;
   const uint32_t bytes = is_usable ? mtu_bytes : kAnyPathBytes;

@@ -23,9 +23,9 @@ namespace uet::fep {
 
 class FabricEndpoint {
  public:
-  // `local` is what peers reach us at. Address space for all memory is reserved here, some 3 GB by
-  // default; pages are taken as they are used, some 30 kB at first. `random` is the system's
-  // generator in production: peers must not be able to guess what comes from it. [PDS-193, T-04]
+  // `local` is the address at which peers reach us. Reserves address space for all memory, some 3
+  // GB by default; pages are taken as they are used, some 30 kB at first. In production `random` is
+  // the system's generator: peers must not be able to guess its output. [PDS-193, T-04]
   static Result<std::unique_ptr<FabricEndpoint>> create(const Config& config,
                                                         const FabricAddress& local,
                                                         std::unique_ptr<RandomSource> random);
@@ -47,8 +47,8 @@ class FabricEndpoint {
   void unlist(PeerId peer, Instant now) {
     if (peers_.unlist(peer)) ses_->forget(peer, now);
   }
-  // Octets of all pools and tables so far: they follow what was in use at most, and are given back
-  // at the end. Resident are only the pages of them that were used.
+  // Octets of all pools and tables so far: they follow the highest number in use, and are freed at
+  // the end. Only used pages are resident.
   size_t memory_bytes() const { return arena_.used_bytes(); }
   const FabricAddress& local_address() const { return local_; }
   const Config& config() const { return config_; }
@@ -62,8 +62,8 @@ class FabricEndpoint {
   bool idle() const;
 
   // Looks at the fates in a batch that was offered to the network: packets refused for good fail
-  // their message. Call before compact(). True: some are too long for their route; what is known of
-  // it comes first, then end_too_long().
+  // their message. Call before compact(). True: some are too long for their route; first report
+  // known limits, then call end_too_long().
   [[nodiscard]] bool on_sent(TxBatch& batch, Instant now);
   // The messages of such packets end, unless on_too_long() has ended them.
   void end_too_long(TxBatch& batch, Instant now);
@@ -81,8 +81,9 @@ class FabricEndpoint {
   // done. With `abort` all end at once, their operations in error, and no peer is told.
   void close_all(bool abort, Instant now) { pds_->close_all(abort, now); }
 
-  // A secure domain is being taken out of use: the same for what is in it. Until `abort`, say so
-  // again now and then; the table of jobs knows of it. Operations end with FailureReason::no_key.
+  // A secure domain is being taken out of use: the same for its operations. Call it again now and
+  // then until a call with `abort`; the table of jobs knows of it. Operations end with
+  // FailureReason::no_key.
   void close_domain(uint32_t sdi, bool abort, Instant now) {
     pds_->close_all(abort, now, sdi);
     if (abort) ses_->exchange().end_domain(sdi, now);
@@ -112,7 +113,7 @@ class FabricEndpoint {
   pds::PeerTable peers_;
   ses::Ses* ses_ = nullptr;
   pds::Pds* pds_ = nullptr;
-  uint64_t drop_not_allowed_ = 0;  // datagrams of others than Config::allow
+  uint64_t drop_not_allowed_ = 0;  // datagrams from sources outside Config::allow
   uint64_t path_unknown_ = 0;      // ICMP errors of long packets that the system does not confirm
   uint64_t path_unusable_ = 0;     // routes said to carry less than the smallest payload needs
 };

@@ -1,4 +1,4 @@
-// What a process and a key agent say to each other on a Unix stream socket: frames of a length (4
+// The protocol between a process and a key agent on a Unix stream socket: frames of a length (4
 // octets, big endian), a kind (1 octet) and a body. The length counts kind and body.
 // docs/key-agent.md
 #pragma once
@@ -91,12 +91,12 @@ struct Subscription {
 };
 std::optional<Subscription> parse_subscription(std::string_view body);
 
-// Printable ASCII as it is, all else as '?'.
+// Printable ASCII unchanged, all else as '?'.
 std::string printable(std::string_view text);
 
 // False: the path is empty or too long for a socket (107 octets).
 bool set_socket_path(const std::string& path, sockaddr_un& address);
-// Who is at the other end, as the kernel says.
+// The peer's user and process, from the kernel.
 struct Peer {
   uid_t user = 0;
   pid_t process = 0;

@@ -71,8 +71,8 @@ AgentSource::Outcome AgentSource::connect() {
                 ", and keys are taken from root and from the own user only",
             true};
   }
-  // A socket that is new has room for it. An agent that refuses us may have ended already: what it
-  // said can still be read.
+  // A new socket has room for it. An agent that refuses us may have ended already: its message can
+  // still be read.
   const SecretText request =
       frame_of(FrameKind::subscribe, subscription(program_invocation_short_name));
   const std::string_view octets = request.view();

@@ -14,9 +14,9 @@ namespace uet::keys {
 
 class AgentSource final : public KeySource {
  public:
-  // Connects and waits for the first keys, so long in all. Throws KeyFileError when nobody
-  // listens, when the agent is neither of root nor of our user, when it refuses, and when it says
-  // something else.
+  // Connects and waits for the first keys, at most for the given time in all. Throws KeyFileError
+  // when no agent listens, when the agent belongs neither to root nor to our user, when it refuses,
+  // and when it breaks the protocol.
   explicit AgentSource(const std::string& path, Duration patience = kPatience);
 
   // The keys that the agent sent last.
@@ -34,7 +34,7 @@ class AgentSource final : public KeySource {
   static constexpr Duration kGoodTime = Duration::seconds(10);
 
  private:
-  // What is read in one has_news: the time that packets wait for it is bounded.
+  // Octets read in one has_news: limits the time that packets wait for it.
   static constexpr int kReadsMax = 16;
 
   struct Outcome {

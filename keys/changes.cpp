@@ -5,7 +5,7 @@ namespace uet::keys {
 
 namespace {
 
-// All but the keys and which of them is used. The writer shows every field.
+// Everything except the keys and the choice of the key in use. The writer shows every field.
 std::string terms_of(const DomainEntry& domain) {
   KeyFile one;
   one.domains.push_back(domain);

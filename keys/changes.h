@@ -1,4 +1,4 @@
-// What is different between two readings of a key file: what a reload has to do. [TSS-045, TSS-046]
+// Differences between two readings of a key file: the actions of a reload. [TSS-045, TSS-046]
 #pragma once
 
 #include "keys/key_file.h"
@@ -11,11 +11,11 @@ namespace uet::keys {
 enum class ChangeKind : uint8_t {
   domain_added,
   domain_removed,
-  terms_changed,  // mode, source, policy, limits: the domain is made anew
-  key_removed,    // overwrite it now
-  key_added,      // good for receiving
+  terms_changed,   // mode, source, policy, limits: the domain is replaced
+  key_removed,     // overwrite it now
+  key_added,       // good for receiving
   expiry_changed,  // of a key that stays
-  transmit,       // send with this key from now on
+  transmit,        // send with this key from now on
 };
 
 struct Change {
@@ -25,8 +25,8 @@ struct Change {
   bool operator==(const Change&) const = default;
 };
 
-// In an order in which they can be done: what goes before what comes, keys before they are used. A
-// key with another secret under the same AN is one removed and one added.
+// In a possible order: removals before additions, keys before their use. A key with another secret
+// under the same AN is one removal and one addition.
 std::vector<Change> changes(const KeyFile& before, const KeyFile& after);
 
 }  // namespace uet::keys

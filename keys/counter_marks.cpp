@@ -50,7 +50,7 @@ std::map<std::string, uint64_t> parse(std::string_view text, const std::string& 
   return marks;
 }
 
-// Of the processes that share the file, this one may read and replace it.
+// This process is one of those that share the file, and may read and replace it.
 class Turn {
  public:
   explicit Turn(const std::string& path)

@@ -1,5 +1,5 @@
-// Which counters of each key were used, so that a restart uses none twice: a file whose mark is
-// raised, and durable, before the counters below it are used. docs/decisions/0022. [TSS-043]
+// The used counters of each key, so that a restart uses none twice: the mark in a file is raised,
+// and durable, before the counters below it are used. docs/decisions/0022. [TSS-043]
 #pragma once
 
 #include "tss/tx_counter.h"
@@ -17,8 +17,8 @@ struct Reserved {
 
 class CounterMarks {
  public:
-  // Makes an empty file. Only for a host that has never sealed with its keys: an act of set-up,
-  // never of a restart. Throws KeyFileError, also when there is one.
+  // Makes an empty file. Only for a host that has never sealed with its keys: part of set-up, never
+  // of a restart. Throws KeyFileError, also if the file exists.
   static void create(const std::string& path);
 
   // Throws KeyFileError when the file is missing or cannot be read whole: then nothing may be
@@ -26,8 +26,8 @@ class CounterMarks {
   explicit CounterMarks(const std::string& path);
 
   // The next `count` counters of the key with this check value and this source (address or SSI, a
-  // word), none below `first`. Durable when it returns; throws KeyFileError when that cannot be.
-  // Processes of one host share the file, so each gets counters of its own: calls take turns.
+  // word), none below `first`. Durable when it returns; throws KeyFileError if it cannot be.
+  // Processes of one host share the file, and each gets different counters: calls take turns.
   // [TSS-042]
   Reserved reserve(const std::string& check_value, const std::string& source, uint64_t first,
                    uint64_t count = tss::kCountersAhead) const;

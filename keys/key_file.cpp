@@ -1,5 +1,5 @@
-// Reading key files, by toml++. What a key may be is known to tss/key.h alone: the fields of TOML
-// become a key line, and that is judged there.
+// Reads key files by toml++. tss/key.h alone knows the legal keys: the fields of TOML become a key
+// line, which it checks.
 #include "keys/key_file.h"
 
 #include "keys/timestamps.h"
@@ -35,7 +35,7 @@ struct Context {
   Place at(const toml::node& node) const { return {name, node.source()}; }
 };
 
-// Outside of comments key files are ASCII. toml++ 3.3 does what is undefined with some other
+// Outside of comments key files are ASCII. toml++ 3.3 has undefined behaviour with some other
 // letters in names.
 void check_letters(std::string_view text, const std::string& name) {
   uint32_t line = 1;
@@ -126,7 +126,7 @@ std::vector<ClientEntry> clients_of(const Context& in, const toml::node& value) 
 
 constexpr uint64_t kSecondsMax = 10 * 365 * uint64_t{86400};
 
-// A field of a domain that is not of its keys. False: there is no such field.
+// A field of a domain outside its keys. False: there is no such field.
 bool set_term(const Context& in, DomainEntry& domain, std::string_view field,
               const toml::node& value) {
   tss::DomainTerms& terms = domain.terms;

@@ -14,13 +14,13 @@
 
 namespace uet::keys {
 
-// "FILE:LINE: FIELD: what is wrong". Never contains a value: it may be a key.
+// "FILE:LINE: FIELD: error". Never contains a value: it may be a key.
 class KeyFileError : public std::runtime_error {
  public:
   using std::runtime_error::runtime_error;
 };
 
-// One key of a domain; overwritten when it goes.
+// One key of a domain; overwritten when it is destroyed.
 struct KeyEntry {
   tss::Key key;
   std::optional<int64_t> created;  // seconds since 1970
@@ -62,14 +62,14 @@ struct KeyFile {
 KeyFile parse_key_file(std::string_view text, const std::string& name);
 std::string text_of(const KeyFile& file);
 
-// Refuses a file that others may read or write, that is not ours, or that is no plain file: the
-// keys in it would not be secret. Throws KeyFileError.
+// Refuses a file that other users may read or write, that is not ours, or that is no plain file:
+// the keys in it would not be secret. Throws KeyFileError.
 KeyFile read_key_file(const std::string& path);
 // Replaces the file at once, with mode 0600: a reader sees the old one or the new one, also after a
 // crash. Throws KeyFileError.
 void write_key_file(const KeyFile& file, const std::string& path);
 
-// What distinguishes two keys without showing either: 16 hexadecimal digits of a CMAC.
+// Distinguishes two keys without showing either: 16 hexadecimal digits of a CMAC.
 std::string check_value(const tss::Key& key);
 
 // The line of a key log or of a key file for Wireshark and uet_pcap: docs/reference/key-file.md.

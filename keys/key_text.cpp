@@ -32,7 +32,7 @@ std::string secret_of(const tss::Key& key) {
   return hex(key.secret) + (key.mode == tss::Mode::client ? hex(key.iv_mask) : "");
 }
 
-// Of the fields that all keys of a domain share, those that are not the default.
+// The common fields of a domain's keys that differ from the default.
 std::string shared_fields(const tss::Key& key, const char* separator) {
   const tss::Key usual;
   std::string text;
@@ -52,7 +52,7 @@ std::string shared_fields(const tss::Key& key, const char* separator) {
   return text;
 }
 
-// Those of the terms that are not the default.
+// The terms that differ from the default.
 std::string terms_text(const tss::DomainTerms& terms) {
   const tss::DomainTerms usual;
   std::string text;
@@ -116,7 +116,7 @@ std::string domain_text(const DomainEntry& domain) {
   return text;
 }
 
-// Those of the limits that are not the default.
+// The limits that differ from the default.
 std::string limits_text(const Limits& limits) {
   const Limits usual;
   if (limits == usual) return "";

@@ -39,7 +39,7 @@ std::vector<Change> Keyring::reload(Present present) {
   }
   std::vector<Change> all = changes(file_, next);
   const KeyFile before = std::exchange(file_, std::move(next));
-  // What one change cannot do keeps the others from nothing.
+  // A failed change does not stop the others.
   std::optional<KeyFileError> first;
   for (const Change& change : all) {
     try {
@@ -53,7 +53,7 @@ std::vector<Change> Keyring::reload(Present present) {
   return all;
 }
 
-// Never, for a key without: and for one that nobody will live to see expire.
+// Never, for a key without an end and for one that ends beyond the clock's range.
 Instant Keyring::expiry_of(const KeyEntry& key, Present present) {
   constexpr int64_t kFarAway = int64_t{100} * 366 * 24 * 3600;
   if (!key.expires || *key.expires - present.unix_seconds > kFarAway) return Instant::never();
@@ -109,7 +109,7 @@ void Keyring::move_expiry(const DomainEntry& entry, bool an, Present present) {
   if (an == entry.transmit) transmit(entry, present);
 }
 
-// One that has come back before it was gone begins anew: its keys may be others.
+// A domain that came back before its end starts again: its keys may differ.
 void Keyring::add_domain(const DomainEntry& entry) {
   std::erase_if(closing_, [&](const Closing& one) {
     if (one.entry.terms.sdi != entry.terms.sdi) return false;

@@ -1,6 +1,6 @@
-// Keeps the secure domains of an end as its key file or key agent says, while it runs: installs and
-// removes keys after a reload, and grants counters from the file of marks. What is between the
-// sources of keys and tss.
+// Keeps the secure domains of a running end as its key file or key agent states them: installs and
+// removes keys after a reload, and grants counters from the file of marks. Connects the sources of
+// keys with tss.
 #pragma once
 
 #include "keys/changes.h"
@@ -30,7 +30,7 @@ struct Present {
   int64_t unix_seconds = 0;
 };
 
-// What happened to a domain as a whole. [TSS-146]
+// A change of a whole domain. [TSS-146]
 struct DomainEvent {
   enum class Kind : uint8_t {
     closing,  // it is named no more; its keys stay for DomainTerms::closing
@@ -53,19 +53,19 @@ class Keyring {
   // Whether reload() is due: KeySource::has_news.
   bool has_news(Instant now) { return source_->has_news(now); }
 
-  // Reads the keys again, does what is different, and grants counters as run() does. Throws
-  // KeyFileError when it cannot be read or is wrong: nothing was changed then, and the keys of
-  // before stay in use. Also when a change cannot be done, such as one domain too many: all others
-  // were done. A domain that is not named any more goes when its time to close is over; run() ends
-  // it.
+  // Reads the keys again, applies the differences, and grants counters as run() does. Throws
+  // KeyFileError if the keys cannot be read or are wrong: then nothing was changed, and the old
+  // keys stay in use. Also if a change is not possible, such as one domain too many: all other
+  // changes were made. A domain that is not named any more goes when its time to close is over;
+  // run() ends it.
   std::vector<Change> reload(Present present);
 
-  // Overwrites keys whose time is over, and grants counters where less than half of a grant is
-  // left: call it in between, several times a second under load. Throws KeyFileError when a mark
-  // cannot be written; what was granted before may still be used.
+  // Overwrites expired keys, and grants counters where less than half of a grant is left: call it
+  // regularly, several times a second under load. Throws KeyFileError when a mark cannot be
+  // written; counters granted before may still be used.
   void run(Instant now);
 
-  // What happened since the last call, oldest first.
+  // Changes since the last call, oldest first.
   std::vector<DomainEvent> take_events() { return std::exchange(events_, {}); }
   // When run() is due.
   Instant deadline() const;

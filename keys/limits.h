@@ -1,5 +1,5 @@
-// The table [limits] of a key file: the limits of a process that secures its packets. They count
-// when it opens its domain. [TSS-145]
+// The table [limits] of a key file: limits of a process that secures its packets. They apply when
+// it opens its domain. [TSS-145]
 #pragma once
 
 #include "tss/domains.h"
@@ -9,7 +9,7 @@
 
 namespace uet::keys {
 
-// Those of the secure domains, and those of packet delivery, which are fields of pds::Config.
+// Limits of the secure domains, and limits of packet delivery, which are fields of pds::Config.
 struct Limits : tss::DomainsConfig {
   uint32_t secure_starts = 4096;          // [TSS-067]
   uint32_t rebases_max = 4;               // [TSS-069]
@@ -17,7 +17,7 @@ struct Limits : tss::DomainsConfig {
   bool operator==(const Limits&) const = default;
 };
 
-// A field of the table, with what it may be.
+// A field of the table, with its legal values.
 struct Limit {
   std::string_view field;
   uint32_t Limits::*member;

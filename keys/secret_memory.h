@@ -16,13 +16,13 @@ class SecretMemory {
   SecretMemory& operator=(const SecretMemory&) = delete;
 
   std::span<std::byte> octets() { return octets_; }
-  // As objects whose octets may all be zero.
+  // As objects for which all zero octets are valid.
   template <class T>
   std::span<T> as(size_t count) {
     return {reinterpret_cast<T*>(octets_.data()), count};
   }
 
-  // What the kernel did not allow; the memory can be used all the same.
+  // Protection that the kernel did not allow; the memory can be used anyway.
   bool is_locked() const { return is_locked_; }                // never written to swap
   bool is_undumped() const { return is_undumped_; }            // not in core dumps
   bool is_wiped_on_fork() const { return is_wiped_on_fork_; }  // a child has zeros

@@ -26,7 +26,7 @@ class SecretText {
     if (memory_ == nullptr) return {};
     return {reinterpret_cast<const char*>(memory_->octets().data()), bytes_};
   }
-  // Keeps the first `bytes`, at most those that are there.
+  // Keeps the first `bytes`, at most the present ones.
   void shorten(size_t bytes) { bytes_ = bytes; }
 
  private:

@@ -18,8 +18,8 @@ SecretText read_secret_file(const std::string& path);
 // when group or others have any right to it.
 void check_secret_file(int file, const std::string& path);
 
-// Writes a new file with mode 0600 beside it, makes it durable, and puts it in the place of the old
-// one, which stays as it is on an error. Throws KeyFileError.
+// Writes a new file with mode 0600 beside it, makes it durable, and replaces the old one, which
+// stays unchanged on an error. Throws KeyFileError.
 void replace_secret_file(const std::string& path, std::string_view text);
 
 }  // namespace uet::keys

@@ -16,7 +16,7 @@
 namespace uet {
 namespace {
 
-// A key whose hash is chosen by the test: the upper half of the 64 bits decides.
+// A key whose hash the test chooses: the upper half of the 64 bits decides.
 struct Chosen {
   uint32_t id;
   uint32_t hash;

@@ -1,5 +1,5 @@
-// What a piece of code costs, in instructions: the processor traps after each of them. Unlike time
-// the figure is the same on a busy machine, and nearly the same with each run.
+// Cost of a piece of code in instructions: the processor traps after each of them. Unlike time the
+// figure is the same on a busy machine, and nearly the same in each run.
 #pragma once
 
 #include <csignal>
@@ -15,8 +15,8 @@ inline volatile uint64_t count = 0;
 inline void on_trap(int) { count = count + 1; }
 }  // namespace instructions_detail
 
-// Instructions that fn() takes, with a few of the counting itself; of one thread of the process at
-// a time. None on other processors. Cost: one or two microseconds for each instruction.
+// Instructions that fn() takes, including a few of the counting itself; one thread of the process
+// at a time. 0 on other processors. Cost: one or two microseconds for each instruction.
 template <class Fn>
 std::optional<uint64_t> instructions_of(Fn&& fn) {
   struct sigaction action {};

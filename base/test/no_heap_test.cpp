@@ -1,5 +1,5 @@
-// Proof that the containers and timers take nothing from the heap once they are set up. A program
-// of its own, because it counts every allocation of the process.
+// Proof that the containers and timers take nothing from the heap once they are set up. A separate
+// program, because it counts every allocation of the process.
 #include "base/arena.h"
 #include "base/bitmap.h"
 #include "base/hash_map.h"

@@ -1,4 +1,4 @@
-// What RandomSource makes of 64-bit numbers.
+// Use of 64-bit numbers by RandomSource.
 #include "base/random_source.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// Reserved memory: zero, on a page, and none of it taken before it is used.
+// Reserved memory: zero, on a page, and without memory before its first use.
 #include "base/zero_pages.h"
 
 #include <gtest/gtest.h>
@@ -80,13 +80,13 @@ void limit_data(size_t bytes) {
   if (setrlimit(RLIMIT_DATA, &limit) != 0) std::exit(2);
 }
 
-// Of a process that may not lock so much memory.
+// For a process that may not lock so much memory.
 constexpr int kMayNot = 77;
 bool may_lock(size_t bytes) {
   return mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
 }
 
-// RLIMIT_DATA counts what a system without overcommit counts. [decision 15]
+// RLIMIT_DATA counts the memory that a system without overcommit counts. [decision 15]
 TEST(ZeroPagesDeathTest, AddressesAreNotMemoryBeforeTheyAreCommitted) {
   const auto child = [] {
     limit_data(256 << 20);

@@ -1,4 +1,5 @@
-// Prefix lists: what they admit, and what is no list. Then a whole FEP that does not listen.
+// Prefix lists: which addresses they admit, and which texts are refused. Then a whole FEP with a
+// list.
 #include "fep/allow_list.h"
 
 #include "fep/fabric_endpoint.h"
@@ -73,7 +74,7 @@ TEST(AllowListTest, WhatIsNoListIsRefused) {
   EXPECT_FALSE(AllowList::parse(many + ",10.0.0.1").ok());
 }
 
-// What comes from others is counted and leaves no trace, not even an answer.
+// Packets from other sources are counted and leave no state; no answer goes out.
 TEST(AllowListTest, AFepDropsWhatIsNotOnItsListBeforeItLooks) {
   const Instant now = Instant::from_ns(1'000'000'000);
   Config config;

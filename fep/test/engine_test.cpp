@@ -23,7 +23,7 @@ FabricAddress address(uint8_t host) {
   return a;
 }
 
-// Takes, refuses or delays packets as told; keeps the octets of what it took.
+// Takes, refuses or delays packets as told; keeps the octets of taken packets.
 class ScriptedIo final : public io::PacketIo {
  public:
   struct Script {
@@ -192,8 +192,8 @@ TEST_F(EngineTest, AFullBackendIsAskedOncePerRound) {
   EXPECT_EQ(script_.sends, 1);
 }
 
-// Asking again costs a system call: little was all there was, but in a stream more may wait, and
-// one ACK answers all of it.
+// A further receive costs a system call: after few packets no more is expected, but in a stream
+// more may wait, and one ACK answers all of it.
 TEST_F(EngineTest, ReceivesAgainOnlyInAStream) {
   script_.arrivals = {{64}};
   engine_->collect(now_);
@@ -222,7 +222,7 @@ TEST_F(EngineTest, ARefusedPacketEndsItsMessageInFault) {
   EXPECT_EQ(script_.taken.back(), "another");
 }
 
-// Two seconds of ICMP errors and nothing else end what is on its way to that address.
+// Two seconds of ICMP errors without a packet end the operations to that address.
 TEST_F(EngineTest, AnUnreachablePeerFailsItsOperations) {
   send();
   const Instant end = now_ + 3_s;
@@ -236,7 +236,7 @@ TEST_F(EngineTest, AnUnreachablePeerFailsItsOperations) {
   EXPECT_EQ(completions_[0].failure.reason, pds::FailureReason::unreachable);
 }
 
-// [PDS-182] The end of a stack whose peers will not agree to one.
+// [PDS-182] The end of a stack whose peers do not agree to a close.
 TEST_F(EngineTest, AbortingEverythingReportsEachOperationAndSendsNothing) {
   send();
   engine_->transmit(now_);
@@ -265,7 +265,7 @@ TEST_F(EngineTest, JobsMayShareAPdc) {
   }
 }
 
-// What arrives is for the application first, but not for ever.
+// Arrivals go to the application first, with a limit.
 TEST_F(EngineTest, ErrorsAreSeenWhilePacketsKeepArriving) {
   int seen = 0;
   for (int round = 0; round < 16; ++round) {
@@ -290,7 +290,7 @@ TEST_F(EngineTest, ErrorsOfOtherKindsAndAddressesHarmNobody) {
   EXPECT_TRUE(completions_.empty());
 }
 
-// [LF-142] What a ring to a peer holds limits what is in flight to it.
+// [LF-142] The room of a ring to a peer limits the octets in flight to it.
 TEST_F(EngineTest, NoMoreIsInFlightThanTheWayHolds) {
   const auto sent = [&] {
     message_ = std::string(1 << 20, 'm');

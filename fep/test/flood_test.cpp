@@ -392,8 +392,8 @@ TEST_F(FloodTest, NewcomersAreNotDelayed) {
       static_cast<double>(went) / static_cast<double>(came), most);
 }
 
-// [PDS-176, PDS-248] While others open and close as many PDCs as they can, a copy of a packet of a
-// closed PDC is not executed again before its tombstone expires.
+// [PDS-176, PDS-248] While attackers open and close as many PDCs as they can, a copy of a packet of
+// a closed PDC is not executed again before its tombstone expires.
 TEST_F(FloodTest, NothingExecutesTwice) {
   const auto close_many = [&](uint32_t steps) {
     for (uint32_t i = 0; i < steps; ++i) {

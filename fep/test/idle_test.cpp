@@ -28,8 +28,8 @@ FabricAddress idle_host(uint8_t host) {
   return a;
 }
 
-// Of this process, in octets. The system counts the pages one by one for this file; statm lags
-// behind by some of each processor.
+// Memory of this process, in octets. The system counts the pages one by one for this file; statm
+// may be late by some pages of each processor.
 size_t resident_bytes() {
   std::FILE* const file = std::fopen("/proc/self/smaps_rollup", "r");
   if (file == nullptr) return 0;
@@ -55,7 +55,7 @@ class IdleTest : public ::testing::Test {
     if (kGuardBytes != 0) {
       GTEST_SKIP() << "AddressSanitizer: guards between allocations take pages of their own";
     }
-    ASSERT_NE(made(1), nullptr);  // what the first one loads is not counted
+    ASSERT_NE(made(1), nullptr);  // code that the first one loads is not counted
     ASSERT_NE(resident_bytes(), 0u);
   }
 };

@@ -1,6 +1,6 @@
-// Peers come and go: what served them is given back, nothing runs out over the life of a
-// FabricEndpoint, and memory follows what is in use. Two endpoints know each other by as many
-// addresses as there are peers. Simulated time. [PDS-247, PDS-248, T-02]
+// Peers come and go: their resources are freed, nothing runs out over the life of a FabricEndpoint,
+// and memory follows the number in use. Two endpoints know each other by as many addresses as there
+// are peers. Simulated time. [PDS-247, PDS-248, T-02]
 #include "fep/fabric_endpoint.h"
 
 #include "sim/world/world.h"
@@ -95,7 +95,7 @@ class LifetimeTest : public ::testing::Test {
     if (!sent.ok()) return sent.error();
     return {};
   }
-  // Sends, and as long as there is no room only waits: that must end by itself.
+  // Sends, and waits while there is no room: the wait must end by itself.
   void send_patiently(Side& side, PeerId to) {
     for (int i = 0; i < 100; ++i) {
       const Result<void> sent = send(side, to);
@@ -151,7 +151,7 @@ class LifetimeTest : public ::testing::Test {
 };
 
 // [PDS-247] A server that inserts, answers and removes its peers one after the other: 20,000 of
-// them take what the first thousand took.
+// them take as much memory as the first thousand.
 TEST_F(LifetimeTest, TwentyThousandPeersComeAndGo) {
   size_t early = 0;
   for (uint32_t i = 1; i <= 20'000; ++i) {
@@ -194,7 +194,7 @@ TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
     EXPECT_EQ(server_.fep->pds().footprint().path_bytes, 0u) << "no flow holds a path";
     EXPECT_EQ(crowd_.fep->pds().footprint().path_bytes, 0u);
     if (round == 1) warm = memory();  // with the tombstones of so many
-    // And all of it again, from what was given back.
+    // All of it again, from freed memory.
     for (uint32_t i = 0; i < kPeers; ++i) exchange(crowd_.peers[i], server_.peers[i]);
   }
   EXPECT_EQ(memory(), warm);
@@ -219,8 +219,9 @@ TEST_F(LifetimeTest, ARemovedPeerGetsWhatWasPosted) {
   EXPECT_EQ(server_.received, 2u);
 }
 
-// [T-01, T-02] Strangers who only knock have a bound: 200,000 addresses more take
-// nothing beyond what the first take, which is what the table of PDCs and its tombstones can hold.
+// [T-01, T-02] Memory for strangers who only send a first packet is bounded: 200,000 addresses more
+// take no more than the first ones, which is as much as the table of PDCs and its tombstones can
+// hold.
 TEST_F(LifetimeTest, StrangersTakeBoundedMemory) {
   const auto knock = [&](uint32_t from, uint32_t count) {
     for (uint32_t i = from; i < from + count; ++i) {

@@ -32,13 +32,13 @@ inline FabricAddress address(uint8_t host) {
   return a;
 }
 
-// What a host sends through: packets longer than the route carries leave and are gone, and an ICMP
-// error says so. What the host's own system believes of the route is in the error, too.
+// The network of a host: packets that are too long for the route are lost, and an ICMP error
+// reports it. The error also carries the limit that the host's own system has for the route.
 class RoutedIo final : public io::PacketIo {
  public:
   struct Route {
     uint32_t mtu_bytes = 65535;
-    uint32_t believed_bytes = 0;  // of the errors; 0: what is true
+    uint32_t believed_bytes = 0;  // limit in the errors; 0: the true one
     bool is_believed = true;
     struct Said {
       FabricAddress to;

@@ -1,5 +1,5 @@
 // Rendezvous sends whose route becomes smaller: the target reads the rest in smaller packets, and
-// the send ends as the receive does. [LF-141, SES-089]
+// send and receive both complete. [LF-141, SES-089]
 #include "fep/test/path_fixture.h"
 
 namespace uet::fep::test {
@@ -18,7 +18,7 @@ class PathRendezvousTest : public PathFixture {
     b_.engine->fep().peers()[b_.other].agree_payload(kPayload);
     EXPECT_EQ(a_.count("tx_rendezvous"), 1u);
   }
-  // Ends well at both ends, all of it.
+  // Completes in full at both ends.
   void expect_passes(const std::vector<std::byte>& octets, const std::vector<std::byte>& room) {
     until_done(a_, 1);
     until_done(b_, 1);
@@ -31,7 +31,7 @@ class PathRendezvousTest : public PathFixture {
   }
 };
 
-// What is pushed shows what passes by now, and the rest is asked for in no longer packets.
+// The pushed part shows the new limit, and the rest is requested in packets of that size.
 TEST_F(PathRendezvousTest, LaterMessagesPassOverTheSmallerRoute) {
   meet();
   a_.route.mtu_bytes = 1500;
@@ -54,7 +54,7 @@ TEST_F(PathRendezvousTest, LaterMessagesPassOverTheSmallerRoute) {
   EXPECT_EQ(b_.payload(), kPayload);  // the way back is another route
 }
 
-// The rest is being read: what does not pass is asked for again, in halves until it does.
+// The rest is being read: packets that are too long are requested again, in halves until they fit.
 TEST_F(PathRendezvousTest, ARestThatIsBeingReadIsAskedForInSmallerPackets) {
   for (const uint32_t mtu : {4500u, 1500u}) {
     SetUp();
@@ -73,7 +73,7 @@ TEST_F(PathRendezvousTest, ARestThatIsBeingReadIsAskedForInSmallerPackets) {
   }
 }
 
-// All of it has arrived when the report comes, and the answers that say so have not.
+// Everything has arrived when the report comes, but not the acknowledgements.
 TEST_F(PathRendezvousTest, ARestThatHadArrivedIsNotToldAsLost) {
   meet();
   std::vector<std::byte> octets = pattern(20000, 5);

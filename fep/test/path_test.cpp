@@ -36,7 +36,7 @@ class PathTest : public PathFixture {
     EXPECT_EQ(a_.route.dropped, dropped);
     EXPECT_EQ(b_.payload(), kPayload);  // the way back is another route
   }
-  // The system says what the route carries when packets of a message from A to B are under way.
+  // The system reports the limit of the route while packets of a message from A to B are under way.
   void send_and_report(const std::vector<std::byte>& octets, std::vector<std::byte>& room,
                        uint32_t mtu_bytes) {
     receive(b_, room);
@@ -44,7 +44,7 @@ class PathTest : public PathFixture {
     a_.engine->transmit(now_);
     a_.route.errors.push_back({address(2), EMSGSIZE, mtu_bytes});
   }
-  // Nothing of what is said of routes changes anything.
+  // Reports about routes change nothing.
   void expect_untouched() {
     std::vector<std::byte> octets = pattern(100000, 11);
     std::vector<std::byte> room(100000);
@@ -67,7 +67,7 @@ TEST_F(PathTest, WhatIsTooLongEndsAtOnceAndLaterMessagesFit) {
   EXPECT_GT(a_.route.dropped, 0u);
 }
 
-// The system refuses what it knows to be too long.
+// The system refuses packets that it knows to be too long.
 TEST_F(PathTest, SoItDoesWhenTheSystemRefusesThePackets) {
   meet();
   io::FaultPlan plan;
@@ -105,7 +105,8 @@ TEST_F(PathTest, WhatStillPassesGoesOn) {
   EXPECT_EQ(a_.count("path_reports_ignored"), ignored + 1);
 }
 
-// What the system says is of IP packets: with IPv4 and UDP 28 octets more than what PDS makes.
+// The system reports the size of IP packets: with IPv4 and UDP 28 octets more than the packets of
+// PDS.
 TEST_F(PathTest, TheHeadersBelowAreTakenOffWhatARouteCarries) {
   meet();
   std::vector<std::byte> room(20000);
@@ -128,7 +129,8 @@ TEST_F(PathTest, TheHeadersBelowAreTakenOffWhatARouteCarries) {
   EXPECT_EQ(a_.payload(), 4096u);
 }
 
-// Who posts again when he is told that a message was too long has smaller packets already.
+// An application that posts again after the error for a too long message has smaller packets
+// already.
 TEST_F(PathTest, TheRouteIsLookedUpBeforeAMessageEnds) {
   meet();
   io::FaultPlan plan;
@@ -142,7 +144,7 @@ TEST_F(PathTest, TheRouteIsLookedUpBeforeAMessageEnds) {
   EXPECT_EQ(a_.payload(), 1024u);
 }
 
-// Part of the message has arrived: its receiver is told at once, too, and has the next one.
+// Part of the message has arrived: its receiver gets an error at once, too, and has the next one.
 TEST_F(PathTest, AMessageThatHasBegunToArriveEndsAtBothEnds) {
   for (const pds::Mode mode : {pds::Mode::rud, pds::Mode::rod}) {
     mode_ = mode;
@@ -193,7 +195,8 @@ TEST_F(PathTest, MessagesThatWaitGoInSmallerPackets) {
   EXPECT_EQ(third_memory, third);
 }
 
-// The answers are too long: a read is harmless, so it is made again for less, and nobody notices.
+// The answers are too long: a read changes nothing, so it is repeated with smaller packets, and the
+// application does not notice.
 TEST_F(PathTest, AReadWhoseAnswersAreTooLongAsksForLess) {
   meet();
   b_.route.mtu_bytes = 1500;
@@ -235,8 +238,8 @@ TEST_F(PathTest, AReadOverRudiWhoseAnswersAreTooLongAsksForLess) {
   EXPECT_GT(b_.count("rudi_responses_tx"), 0u);
 }
 
-// What goes again of a message that ended is short, also where the system says no more than that
-// its packets are too long: it holds up nothing.
+// Resent packets of an ended message are short, even if the system only reports that its packets
+// are too long: they delay nothing.
 TEST_F(PathTest, WhatTheSystemRefusesWithoutMoreGoesAgainShort) {
   meet();
   a_.route.is_believed = false;
@@ -263,8 +266,7 @@ TEST_F(PathTest, WhatTheSystemDoesNotConfirmIsIgnored) {
   EXPECT_EQ(notices(), std::vector<std::string>{"0: ignored"});
 }
 
-// [SES-032] The smallest payload is the least that a peer can come to; packets of it are sent all
-// the same.
+// [SES-032] A peer cannot get a payload below the minimum; its packets are sent anyway.
 TEST_F(PathTest, ARouteThatIsTooSmallForAnyPayloadCostsNoMoreThanSmallerPackets) {
   meet();
   for (const uint32_t mtu : {1u, 68u, 552u, 1151u}) {
@@ -284,7 +286,8 @@ TEST_F(PathTest, ARouteThatIsTooSmallForAnyPayloadCostsNoMoreThanSmallerPackets)
   EXPECT_EQ(a_.count("path_reports_ignored"), 3u);
 }
 
-// One that the system believes, of a peer that nothing is under way to, or nothing that long.
+// A limit that the system already uses, or for a peer without packets under way, or without packets
+// that long.
 TEST_F(PathTest, AReportThatConcernsNothingUnderWayChangesNothing) {
   meet();
   run(1_s);
@@ -292,7 +295,7 @@ TEST_F(PathTest, AReportThatConcernsNothingUnderWayChangesNothing) {
   step();
   EXPECT_EQ(a_.count("path_reports_ignored"), 1u);
   EXPECT_EQ(a_.payload(), kPayload);
-  a_.route.errors.push_back({address(77), EMSGSIZE, 1500});  // nobody we know
+  a_.route.errors.push_back({address(77), EMSGSIZE, 1500});  // an unknown address
   step();
   EXPECT_EQ(a_.count("path_reports"), 1u);
   EXPECT_EQ(a_.route.asked, 1u) << "the system, for a peer only";
@@ -308,8 +311,8 @@ TEST_F(PathTest, AReportThatConcernsNothingUnderWayChangesNothing) {
   expect_untouched();
 }
 
-// At its worst, with the system deceived, a forgery costs the operations under way and smaller
-// packets; the application gets the larger ones back by inserting the address anew.
+// In the worst case, with a deceived system, a forgery costs the operations under way and makes
+// packets smaller; the application gets the larger ones back when it inserts the address again.
 TEST_F(PathTest, AForgeryThatTheSystemBelievesCostsSmallerPackets) {
   meet();
   std::vector<std::byte> octets = pattern(100000, 1);

@@ -33,7 +33,7 @@ TEST(SettleTest, SettlingMakesTheLayersAgree) {
   EXPECT_EQ(spec.ses.retry_patience, own);
 }
 
-// [CMS-116] The marks of a destination's memory are shares of what it may hold; unset, it has none.
+// [CMS-116] The marks of a destination's memory are shares of its maximum; by default it has none.
 TEST(SettleTest, PressureIsAShareOfTheMemoryForMessages) {
   Config config;
   config.ses.unexpected_bytes = 2'000'000;

@@ -21,7 +21,7 @@ std::string octets(std::initializer_list<int> all) {
   return out;
 }
 
-// Gives the reader pieces of so many octets; returns what it said last.
+// Gives the reader pieces of so many octets; returns its last result.
 Progress give(FrameReader& reader, std::string_view text, size_t piece) {
   Progress progress = Progress::more;
   while (!text.empty() && progress == Progress::more) {
@@ -71,8 +71,8 @@ TEST(AgentProtocolTest, AnEmptyBodyIsWhole) {
   EXPECT_EQ(reader.take().body.view(), "");
 }
 
-// [T-43] Nothing is allocated for what is too long: 4 MiB of keys, 512 octets of an error, 64 of a
-// name.
+// [T-43] No memory is allocated for a frame that is too long: 4 MiB of keys, 512 octets of an
+// error, 64 of a name.
 TEST(AgentProtocolTest, LengthsAndKindsAreJudgedByTheHead) {
   struct Row {
     Reads reads;
@@ -111,7 +111,7 @@ TEST(AgentProtocolTest, ARequestHasAVersionAndAName) {
   EXPECT_EQ(subscription(std::string(100, 'x')).size(), 65u);
 }
 
-// What a terminal would obey is not shown.
+// Control characters are not shown.
 TEST(AgentProtocolTest, NamesArePrintable) {
   EXPECT_EQ(parse_subscription("\x01"
                                "a\x1b[31m\n\x80")

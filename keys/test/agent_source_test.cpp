@@ -31,7 +31,7 @@ int first_octet(const KeyFile& file) {
   return std::to_integer<int>(file.domains.at(0).keys.at(0).key.secret[0]);
 }
 
-// What a key agent does with one connection after the other, octet by octet.
+// A key agent's actions on one connection after the other, octet by octet.
 class Listener {
  public:
   explicit Listener(const std::string& path) : path_(path) {
@@ -92,7 +92,7 @@ class AgentSourceTest : public ::testing::Test {
     agent.join();
     return all;
   }
-  // The text of the failure of a process whose agent does this.
+  // The error text of a process whose agent does this.
   std::string failure(const std::function<void(const Descriptor&)>& answer,
                       Duration patience = 200_ms) {
     const Listener listener(path_);
@@ -137,7 +137,7 @@ TEST_F(AgentSourceTest, KeysComeAtFirstAndWhenTheyChange) {
   EXPECT_FALSE(all.source->has_news(kConnectedAt));
 }
 
-// Of several changes the last one counts.
+// Of several changes only the last one is applied.
 TEST_F(AgentSourceTest, ChangesThatWaitedAreReadTogether) {
   const Connected all = connected();
   for (const char digit : {'2', '3', '4'}) say_keys(all.client, digit);
@@ -145,7 +145,7 @@ TEST_F(AgentSourceTest, ChangesThatWaitedAreReadTogether) {
   EXPECT_EQ(first_octet(all.source->read()), 0x44);
 }
 
-// [TSS-045] The keys stay; the loss is told once; tries are counted by time.
+// [TSS-045] The keys stay; the loss is reported once; retries are counted by time.
 TEST_F(AgentSourceTest, AnAgentThatGoesAwayIsLookedForAgain) {
   Connected all = connected();
   all.client = Descriptor();
@@ -168,7 +168,7 @@ TEST_F(AgentSourceTest, AnAgentThatGoesAwayIsLookedForAgain) {
   EXPECT_EQ(all.source->losses(), 1u);
 }
 
-// What the agent said before it ended is taken, and then its end is told.
+// Keys that the agent sent before it ended are taken, and then its end is reported.
 TEST_F(AgentSourceTest, TheLastKeysOfAnAgentAreTaken) {
   Connected all = connected();
   say_keys(all.client, '2');
@@ -263,7 +263,7 @@ TEST_F(AgentSourceTest, HalfAFrameEndsTheConnectionInTime) {
   EXPECT_EQ(first_octet(all.source->read()), 0x11);
 }
 
-// What is no key file is refused where it is read, by line.
+// A text that is no key file is refused with the line of the error.
 TEST_F(AgentSourceTest, TextThatIsNoKeyFileIsNamed) {
   Connected all = connected();
   say(all.client, frame_of(FrameKind::keys, "[[domain]]\nsdi = \"x\"\n").view());

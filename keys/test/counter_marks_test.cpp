@@ -104,7 +104,7 @@ TEST_F(CounterMarksTest, AMarkThatCannotBeWrittenGrantsNothing) {
 }
 
 // [TSS-043, T-16] 200 processes, each killed at some point of reserving: no counter is in two
-// grants. What a process was granted it tells by a pipe before it goes on.
+// grants. A process reports each grant by a pipe before it continues.
 TEST_F(CounterMarksTest, KilledProcessesNeverGetTheSameCounters) {
   CounterMarks::create(path_);
   uint64_t expected_min = 0;

@@ -1,4 +1,4 @@
-// Key files: what is read, what is refused and how that is said, what a reload has to do.
+// Key files: what is read, what is refused with which message, and the actions of a reload.
 #include "keys/key_file.h"
 #include "keys/changes.h"
 #include "keys/test/temporary_folder.h"
@@ -213,7 +213,7 @@ TEST(KeyFileTest, LettersBeyondAsciiAreForComments) {
   EXPECT_EQ(problem_of("x = 1 # \xE3\x81\xB9\n"), "keys.toml:1" + refused);
 }
 
-// [TSS-136, T-55] Readable by others: then it is no secret.
+// [TSS-136, T-55] A file that other users can read is not secret.
 TEST(KeyFileTest, AFileThatOthersMayReadIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.path("keys.toml");

@@ -135,7 +135,7 @@ TEST_F(KeyringTest, ARestartedProcessNeverRepeatsACounter) {
   EXPECT_EQ(counters.size(), 200u);
 }
 
-// [TSS-043] Grants follow what is used; nothing is written while half of one is left.
+// [TSS-043] Grants follow the use of counters; no mark is written while half of a grant is left.
 TEST_F(KeyringTest, CountersAreGrantedAhead) {
   write(domain(0, key(0, '1')));
   Process a(paths("a"), 1);
@@ -150,7 +150,7 @@ TEST_F(KeyringTest, CountersAreGrantedAhead) {
   EXPECT_EQ(counter.next(), tss::kCountersAhead - 10) << "what was left is used first";
 }
 
-// What is wrong changes nothing.
+// A wrong file changes nothing.
 TEST_F(KeyringTest, AWrongFileLeavesTheKeysInUse) {
   write(domain(0, key(0, '1')));
   Process a(paths("a"), 1), b(paths("b"), 2);
@@ -204,8 +204,8 @@ TEST_F(KeyringTest, ADomainWithoutTimeToCloseIsGoneAtOnce) {
   EXPECT_TRUE(a.seal(a).empty());
 }
 
-// [TSS-146] It is named again before it is gone: what was there ends, and it begins anew, with
-// whatever keys it has now, and with counters of its own.
+// [TSS-146] A domain is named again before its end: the old one ends, and it starts again with its
+// present keys and new counters.
 TEST_F(KeyringTest, ADomainThatComesBackBeginsAnew) {
   write(domain(0, key(0, '1')));
   Process a(paths("a"), 1), b(paths("b"), 2);
@@ -235,7 +235,7 @@ TEST_F(KeyringTest, AKeyExpires) {
   EXPECT_TRUE(late.seal(a).empty()) << "expired before it was read";
 }
 
-// [TSS-045] A key whose time is changed goes on; it is neither removed nor added.
+// [TSS-045] A key with a changed end time stays in use; it is neither removed nor added.
 TEST_F(KeyringTest, ANewTimeOfExpiryKeepsTheKey) {
   write(domain(0, key(0, '1', "expires = 2027-01-15T08:00:10Z\n")));  // kUnix + 10
   Process a(paths("a"), 1), b(paths("b"), 2);
@@ -255,7 +255,7 @@ TEST_F(KeyringTest, ANewTimeOfExpiryKeepsTheKey) {
   EXPECT_FALSE(a.seal(b, kBegin + 22_s).empty());
 }
 
-// The year 9999 means never, and so does what no clock can count.
+// The year 9999 means never, and so does a time beyond the clock's range.
 TEST_F(KeyringTest, AFarTimeOfExpiryIsNever) {
   write(domain(0, key(0, '1', "expires = 9999-12-31T23:59:59Z\n")));
   Process a(paths("a"), 1);
@@ -263,7 +263,8 @@ TEST_F(KeyringTest, AFarTimeOfExpiryIsNever) {
   EXPECT_FALSE(a.seal(a, kBegin + Duration::seconds(1'000'000'000)).empty());
 }
 
-// The marks cannot be written while keys are replaced: later they can, and all goes on.
+// The marks cannot be written while keys are replaced: a later call succeeds, and everything
+// continues.
 TEST_F(KeyringTest, ARolloverWithoutMarksIsMadeUpFor) {
   write(domain(0, key(0, '1')));
   const Files p = paths("a");
@@ -277,7 +278,7 @@ TEST_F(KeyringTest, ARolloverWithoutMarksIsMadeUpFor) {
   EXPECT_FALSE(a.seal(a).empty());
 }
 
-// [TSS-017] A source that changes makes the domain anew; its counters go on.
+// [TSS-017] A changed source replaces the domain; its counters continue.
 TEST_F(KeyringTest, TermsMayChange) {
   write(domain(0, key(0, '1')));
   Process a(paths("a"), 1);
@@ -324,7 +325,7 @@ TEST_F(KeyringTest, InstalledKeysAreLoggedWhereThatIsAskedFor) {
   EXPECT_FALSE(std::getline(in, line));
 }
 
-// A file that others made, or may read, gets no key; nor does what a link names.
+// A file of another owner, or readable by others, gets no key; nor does the target of a link.
 TEST_F(KeyringTest, AKeyLogThatOthersMayReadIsRefused) {
   const std::string log = folder_.path("log");
   std::ofstream(log) << "";

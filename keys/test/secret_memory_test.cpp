@@ -1,4 +1,4 @@
-// What the kernel does with memory for secrets. [TSS-043, TSS-136, T-55]
+// How the kernel treats memory for secrets. [TSS-043, TSS-136, T-55]
 #include "keys/secret_memory.h"
 
 #include "tss/domain.h"
