@@ -15,7 +15,7 @@ inline constexpr size_t kUetAddressBytes = 40;  // [LF-006]
 inline constexpr uint16_t kBaseRi = 1;          // RI 0 is reserved [LF-011]
 inline constexpr uint16_t kFieldMax = 4095;     // PIDonFEP and RI are 12 bits wide [LF-003]
 
-// A UET address with what of it is stated. Fields that are not stated are zero.
+// A UET address, and which of its fields are stated. Fields that are not stated are zero.
 struct UetAddress {
   FabricAddress fa;  // family none: not stated; port 4793 unless stated
   bool has_pid = false;
@@ -46,7 +46,7 @@ Result<UetAddress> read_address(uint32_t addr_format, const void* data, size_t b
 // The octets of an address in that form; a string includes its zero. Empty when the form cannot
 // express it (another IP family).
 std::string write_address(uint32_t addr_format, const UetAddress& address);
-// What fi_getname and fi_av_lookup do with the octets: copies what fits in *length octets and sets
+// The common part of fi_getname and fi_av_lookup: copies what fits in *length octets and sets
 // *length to the full size. False when it was cut.
 bool copy_address(const std::string& octets, void* data, size_t* length);
 

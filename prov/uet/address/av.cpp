@@ -24,7 +24,7 @@ namespace {
 constexpr Duration kRemovePatience = Duration::milliseconds(200);
 constexpr size_t kReserveMax = 4096;  // entries; a larger count is taken when it is used
 constexpr uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR;
-constexpr uint64_t kFirewallAddr = uint64_t{1} << 42;  // libfabric 2.2; says nothing here [LF-124]
+constexpr uint64_t kFirewallAddr = uint64_t{1} << 42;  // libfabric 2.2; has no effect here [LF-124]
 
 int close_op(fid* fid) noexcept {
   return guard([&] { return AddressVector::from(fid).close(); });
@@ -190,7 +190,7 @@ int AddressVector::bind(struct fid* fid, uint64_t flags) {
   return 0;
 }
 
-// What operations of that engine to the address need; the engine keeps the peer for it.
+// The addressing of operations of that engine to the address; the engine keeps the peer for it.
 Result<ses::Destination> AddressVector::reach(const UetAddress& address, JobId job,
                                               const DomainEngine& engine) {
   ProgressEngine::Entry entry(*engine.progress);
@@ -198,10 +198,10 @@ Result<ses::Destination> AddressVector::reach(const UetAddress& address, JobId j
   const PeerId peer = UET_TRY(peers.find_or_add(address.fa, entry.now()));
   UET_CHECK(agree(domain_, address, peers[peer], entry.now()));
 
-  // One that does not own port 4793 is answered at its own port. [WIRE-121]
+  // A process that does not own port 4793 gets answers at its own port. [WIRE-121]
   if (address.fa.port != kUetPort) peers[peer].private_mark = true;
   ses::Destination to;
-  // What an address does not state is the base name. [LF-013]
+  // Fields that an address does not state are those of the base name. [LF-013]
   to.peer = peer;
   to.pid = PidOnFep{address.pid};
   to.ri = ResourceIndex{address.has_ri ? address.ri : kBaseRi};
@@ -266,7 +266,8 @@ int AddressVector::check(const Insertion& insertion) const {
              "its key\n");
     return -FI_EINVAL;
   }
-  // The names are where the answers go, and only of those who ask for the capability. [LF-160]
+  // Completions carry the addresses to which answers go, only if the application asks for the
+  // capability. [LF-160]
   const uint64_t ids = domain_.terms().caps & FI_AV_USER_ID;
   if ((insertion.flags & ids) != 0 && (insertion.out == nullptr || has_ids_)) return -FI_EINVAL;
   const bool has_firewalls = FI_VERSION_GE(domain_.api_version(), FI_VERSION(2, 2));

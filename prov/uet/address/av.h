@@ -38,12 +38,12 @@ class AddressVector {
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
 
-  // Its entries, for endpoints of that engine, the lock of which is held.
+  // The table of its entries for endpoints of that engine; the lock of the engine is held.
   AvTable& table(const DomainEngine& engine) { return tables_.of(engine); }
-  // Of a domain with FI_AV_AUTH_KEY; else there are none. [LF-019]
+  // The keys of a domain with FI_AV_AUTH_KEY; other domains have none here. [LF-019]
   AvKeys& keys() { return keys_; }
 
-  // Who is told after each insertion. Set-up lock held.
+  // Called after each insertion. Set-up lock held.
   std::vector<PeerReceives*>& listeners() { return listeners_; }
 
   // The operations behind struct fi_ops_av.

@@ -1,4 +1,4 @@
-// Authorization keys of an address vector; see av_keys.h. Their places are used again, the lowest
+// Authorization keys of an address vector; see av_keys.h. Free places are used again, the lowest
 // first, like those of addresses.
 #include "prov/uet/address/av_keys.h"
 

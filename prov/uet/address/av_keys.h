@@ -30,7 +30,7 @@ class AvKeys {
   const JobId* find(fi_addr_t key) const;
   // The first key of that job, or FI_ADDR_NOTAVAIL.
   fi_addr_t of(JobId job) const;
-  // Those that are there now.
+  // The present keys.
   std::vector<JobId> jobs() const;
 
   // An endpoint is enabled with all that are there now, until it lets go of the same ones.
@@ -38,7 +38,7 @@ class AvKeys {
   void release(const std::vector<fi_addr_t>& held);
 
  private:
-  // A key is told from an address by this bit: fi_av_lookup_auth_key takes either.
+  // This bit distinguishes a key from an address: fi_av_lookup_auth_key takes either.
   static constexpr fi_addr_t kIsKey = fi_addr_t{1} << 40;
 
   struct Key {

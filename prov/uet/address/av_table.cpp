@@ -18,7 +18,7 @@ uint64_t AvTable::free_from(uint64_t index) const {
 }
 
 void AvTable::add(uint64_t index, const UetAddress& address, const ses::Destination& to) {
-  // Those that another engine's table cannot have yet are left free here.
+  // Indices that another engine's table may not have yet are left free here.
   for (uint64_t i = entries_.size(); i < index; ++i) free_.insert(i);
   if (index >= entries_.size()) {
     entries_.resize(index + 1);

@@ -1,6 +1,6 @@
 // The entries of an address vector as one engine sees them, by index and by sender, with the
-// operations in flight to each. All calls hold that engine's lock. It keeps the references that
-// entries have on peers in mind; who calls takes them and gives them back. [LF-012..016]
+// operations in flight to each. All calls hold that engine's lock. It records the references that
+// entries have on peers; the caller takes and releases them. [LF-012..016]
 #pragma once
 
 #include "prov/uet/address/address.h"
@@ -19,15 +19,15 @@ namespace uet::prov {
 
 class AvTable {
  public:
-  // `index_mask`: the bits of a fi_addr_t that are an index. `has_keys`: senders are told apart by
-  // their jobs, too. `expected` entries, about.
+  // `index_mask`: the bits of a fi_addr_t that are an index. `has_keys`: senders also differ by
+  // their jobs. `expected`: approximate number of entries.
   AvTable(uint64_t index_mask, bool has_keys, size_t expected);
 
   // The lowest index from `index` on that is free.
   uint64_t free_from(uint64_t index) const;
   // A new entry at a free index.
   void add(uint64_t index, const UetAddress& address, const ses::Destination& to);
-  // What reverse() calls that live entry from here on. [LF-160]
+  // From here on reverse() returns this value for that live entry. [LF-160]
   void set_user_id(fi_addr_t addr, fi_addr_t id) { entries_[addr & index_mask_].called = id; }
   // Removes the live entry of that address. True: its peer is to be given up now; false: when
   // release_settled() names it, because operations in flight keep it. [LF-015]
@@ -57,8 +57,8 @@ class AvTable {
     if (index >= entries_.size() || !entries_[index].live) return nullptr;
     return &entries_[index].to;
   }
-  // The same for what is to be sent; null also when a send that was reported as done got lost
-  // there: then only removing the entry and inserting it anew helps. [LF-136]
+  // The same for sends; null also when a send that was reported as complete got lost: the
+  // application must remove the entry and insert it again. [LF-136]
   const ses::Destination* target(fi_addr_t addr) const {
     const uint64_t index = addr & index_mask_;
     if (index >= entries_.size() || !entries_[index].live || entries_[index].lost) return nullptr;
@@ -68,8 +68,8 @@ class AvTable {
   // Returns false if the entry was marked before. The entry may have been removed.
   bool mark_lost(fi_addr_t addr) { return !std::exchange(entries_[addr & index_mask_].lost, true); }
   // Counts the operations in flight to an entry that find() returned. fi_av_remove waits for them
-  // and returns -FI_EBUSY if they do not end. It does not wait for those that the application
-  // believes done (`unreported`); these only keep the index from being reused, as does one that is
+  // and returns -FI_EBUSY if they do not end. It does not wait for operations that were reported as
+  // complete early (`unreported`); these only keep the index from being reused, as does one that is
   // posted while the entry is removed. [LF-015]
   void begin_operation(fi_addr_t addr, bool unreported) {
     Entry& e = entries_[addr & index_mask_];
@@ -83,7 +83,7 @@ class AvTable {
   }
   // The sender of a message, FI_ADDR_NOTAVAIL if it is not in the table. [LF-016]
   fi_addr_t reverse(PeerId peer, uint32_t initiator_id, JobId job) const;
-  // Of a live entry.
+  // The peer of a live entry.
   const UetAddress& address_of(fi_addr_t addr) const {
     return entries_[addr & index_mask_].address;
   }

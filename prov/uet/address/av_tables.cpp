@@ -23,7 +23,7 @@ uint64_t AvTables::free_index() {
     for (const DomainEngine& engine : engines_) {
       const ProgressEngine::Entry entry(*engine.progress);
       const uint64_t next = of(engine).free_from(index);
-      // What the first one proposes is asked of the others in the same round.
+      // The index that the first table proposes is requested from the others in the same round.
       is_free &= next == index || engine.index == 0;
       index = next;
     }

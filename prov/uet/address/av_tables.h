@@ -21,7 +21,7 @@ class AvTables {
   // Gives up the peers of all entries: once, while the domain is still held open.
   void end();
 
-  // For endpoints of that engine, the lock of which is held.
+  // The table for endpoints of that engine; the lock of the engine is held.
   AvTable& of(const DomainEngine& engine) { return tables_[engine.index]; }
 
   // The rest with the set-up lock held.

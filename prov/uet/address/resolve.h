@@ -1,5 +1,5 @@
-// From what an application gives as node and service to UET addresses, and from a remote address
-// to the local one that reaches it. Asks the system's name service and routing. [LF-014]
+// Converts a node and service of an application to UET addresses, and finds the local address that
+// reaches a remote one. Asks the system's name service and routing. [LF-014]
 #pragma once
 
 #include "prov/uet/address/address.h"

@@ -1,5 +1,5 @@
-// What other providers are told that call uet from inside a call of uet; see process.h. Apart,
-// because it logs.
+// The error for other providers that call uet from inside a call of uet; see process.h. In a
+// separate file, because it logs.
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/shim.h"
 

@@ -31,7 +31,7 @@
 #define UET_FI_HEADERS_AT_LEAST(major, minor) \
   (FI_MAJOR_VERSION > (major) || (FI_MAJOR_VERSION == (major) && FI_MINOR_VERSION >= (minor)))
 
-// What the headers at hand declare. [ABI-027, LF-108 .. LF-126]
+// Declarations of the present headers. [ABI-027, LF-108 .. LF-126]
 #define UET_HAVE_CUDA_OPT UET_FI_HEADERS_AT_LEAST(1, 18)     // FI_OPT_CUDA_API_PERMITTED
 #define UET_HAVE_PEER_CNTR UET_FI_HEADERS_AT_LEAST(1, 19)    // fi_peer_cntr_context ...
 #define UET_HAVE_PEER_MATCH UET_FI_HEADERS_AT_LEAST(2, 0)    // fi_peer_match_attr
@@ -47,7 +47,7 @@
 
 namespace uet::prov {
 
-// What fi_mr_attr.auth_key points to with FI_AV_AUTH_KEY: struct fi_mr_auth_key. [LF-108]
+// The target of fi_mr_attr.auth_key with FI_AV_AUTH_KEY: struct fi_mr_auth_key. [LF-108]
 struct MrAuthKey {
   struct fid_av* av;
   fi_addr_t src_addr;
@@ -56,8 +56,8 @@ struct MrAuthKey {
 static_assert(sizeof(MrAuthKey) == sizeof(fi_mr_auth_key));
 #endif
 
-// The region that a new one is to be a part of, or null. Of an application of an API before 2.0 the
-// member does not exist. [LF-119]
+// The region that contains the new one, or null. In an application of an API before 2.0 the member
+// does not exist. [LF-119]
 inline const fid_mr* base_mr_of([[maybe_unused]] const fi_mr_attr& attr,
                                 [[maybe_unused]] uint32_t api_version) {
 #if UET_HAVE_BASE_MR
@@ -103,7 +103,7 @@ inline constexpr int kMrBasic = 1 << 0;                    // FI_MR_BASIC
 inline constexpr int kMrScalable = 1 << 1;                 // FI_MR_SCALABLE
 inline constexpr int kProgressUnified = 3;                 // FI_PROGRESS_CONTROL_UNIFIED [LF-111]
 inline constexpr uint64_t kCoreProviderOnly = 1ULL << 59;  // flag of the core's probes [ABI-034]
-// Capabilities since 2.0, whose bits meant something else before. [LF-114]
+// Capabilities since 2.0, whose bits had another meaning before. [LF-114]
 inline constexpr uint64_t kTaggedDirectedRecv = 1ULL << 45;  // FI_TAGGED_DIRECTED_RECV
 inline constexpr uint64_t kExactDirectedRecv = 1ULL << 48;   // FI_EXACT_DIRECTED_RECV
 inline constexpr uint64_t kRegMr = 1ULL << 59;               // FI_REG_MR, for fi_domain_bind

@@ -60,7 +60,7 @@ extern "C" FI_EXT_INI {
                FI_MAJOR(kApiHeaders), FI_MINOR(kApiHeaders), FI_MAJOR(running), FI_MINOR(running));
       return nullptr;
     }
-    // What is stated here must not lag behind the application's version, or it is not asked.
+    // libfabric does not ask a provider whose version here is older than the application's.
     // [ABI-010, ABI-013]
     provider().fi_version = std::min(running, kApiReviewed);
     define_settings();

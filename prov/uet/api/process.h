@@ -1,5 +1,5 @@
-// Whether a call may go on, decided in this one place. After a fork the child has the parent's
-// descriptors, sequence numbers and locks, and none of its threads. [decision 14] Another provider
+// Whether a call may proceed, decided in this one place. After a fork the child has the parent's
+// descriptors, sequence numbers and locks, but none of its threads. [decision 14] Another provider
 // that is called from inside the engine (FI_PEER) and calls uet would wait for the lock that its
 // own thread holds. [LF-159]
 #pragma once
@@ -16,9 +16,9 @@ inline const void* this_thread() {
   return &self;
 }
 
-// What a call ends with in a forked child; guard() answers -FI_EOPBADSTATE.
+// Thrown by a call in a forked child; guard() answers -FI_EOPBADSTATE.
 struct CalledInForkedChild {};
-// What a call ends with that another provider makes while it is called; guard() answers -FI_EBUSY.
+// Thrown by a call of another provider that uet is calling at the time; guard() answers -FI_EBUSY.
 struct CalledBack {};
 
 class Home {
@@ -35,7 +35,7 @@ class Home {
     const void* const thread = caller_.load(std::memory_order_relaxed);
     return thread != nullptr && thread == this_thread();
   }
-  // Either one. Calls that post ask this; others call require(), which throws.
+  // Either of the two. Calls that post check this; others call require(), which throws.
   bool is_barred() const { return is_elsewhere() || is_called_back(); }
   void require() const {
     if (is_barred()) [[unlikely]] {
@@ -61,14 +61,14 @@ class Home {
   friend void watch_forks();
   [[noreturn]] void refuse() const;
 
-  // How many forks lie between the process that loaded the provider and this one.
+  // Number of forks between the process that loaded the provider and this one.
   inline static std::atomic<uint32_t> forks_{0};
   const uint32_t generation_;
   std::atomic<const void*> caller_{nullptr};  // a thread that another provider may call back in
 };
 
-// Guards the lists of open objects. A fork waits for it, so that the child finds it free; who holds
-// it does not fork, and waits for the network at the end of the process only.
+// Guards the lists of open objects. A fork waits for it, so that the child finds it free; a holder
+// must not fork, and waits for the network at the end of the process only.
 std::mutex& open_objects();
 
 }  // namespace uet::prov

@@ -29,8 +29,8 @@ Owner& object_of(Fid* fid) {
   return *reinterpret_cast<Link*>(fid)->owner;
 }
 
-// The same for a fid that an application handed in: null when it is none of that kind or belongs
-// to another provider. `Owner::fid_ops()` identifies ours.
+// The same for a fid from an application: null when it is of another kind or belongs to another
+// provider. `Owner::fid_ops()` identifies ours.
 template <class Owner>
 Owner* checked_object_of(fid* fid) {
   if (fid == nullptr || fid->ops != Owner::fid_ops()) return nullptr;

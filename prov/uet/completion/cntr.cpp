@@ -64,7 +64,7 @@ uint64_t peer_read_op(fid_cntr* cntr) noexcept {
 
 uint64_t peer_read_error_op(fid_cntr*) noexcept { return 0; }
 
-// Who owns the values reads and changes them. [fi_peer, PEER COUNTER]
+// The owner of the values reads and changes them. [fi_peer, PEER COUNTER]
 [[maybe_unused]] fi_ops_cntr peer_counter_ops = {
     .size = sizeof(fi_ops_cntr),
     .read = peer_read_op,
@@ -129,7 +129,7 @@ int Counter::import([[maybe_unused]] void* context) {
 }
 
 uint64_t Counter::run() {
-  if (domain_.home().is_barred()) return 0;  // there is no error to return
+  if (domain_.home().is_barred()) return 0;  // the call returns no error
   ProgressEngine::Entry entry(wait_.seat());
   entry.turn([&] { deliver(); }, [&] { return value_ != 0 || errors_ != 0; });
   return 0;
@@ -158,7 +158,7 @@ int Counter::close() {
 }
 
 uint64_t Counter::observe(const std::atomic<uint64_t>& word) {
-  // There is no error to return: the value as it was.
+  // The call returns no error, but the unchanged value.
   if (domain_.home().is_barred()) return word.load(std::memory_order_relaxed);
   ProgressEngine::Entry entry(wait_.seat());
   entry.round();

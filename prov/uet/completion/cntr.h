@@ -25,7 +25,7 @@ class Counter {
   // The domain's cntr_open operation.
   static int open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* context);
   ~Counter();
-  // -FI_EBUSY while an endpoint is bound to it; regions forget it.
+  // -FI_EBUSY while an endpoint is bound to it; regions drop their binding.
   int close();
 
   Domain& domain() { return domain_; }
@@ -34,12 +34,11 @@ class Counter {
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
 
-  // Regions that are bound to it. Engine lock held.
+  // Binds or unbinds a region. Engine lock held.
   void attach(MemoryRegion& region) { regions_.push_back(&region); }
   void detach(const MemoryRegion& region) { std::erase(regions_, &region); }
 
-  // One operation ended; the owner of one that was imported hears of it in its turn. Engine lock
-  // held.
+  // One operation ended; the owner of an imported counter learns it in its turn. Engine lock held.
   void count(bool ok) {
     (ok ? value_ : errors_).fetch_add(1, std::memory_order_relaxed);
     wait_.signal();
@@ -48,7 +47,7 @@ class Counter {
   // The operations behind struct fi_ops_cntr. read() and read_error() make progress.
   uint64_t read() { return observe(value_); }
   uint64_t read_error() { return observe(errors_); }
-  // The read of one that was imported: the turn of its owner, who counts. 0.
+  // A read of an imported counter: gives its owner a turn and returns 0, because the owner counts.
   uint64_t run();
   int add(uint64_t value) { return change(value_, value, true); }
   int set(uint64_t value) { return change(value_, value, false); }
@@ -76,7 +75,7 @@ class Counter {
   std::vector<MemoryRegion*> regions_;
   WaitObject wait_;
 #if UET_HAVE_PEER_CNTR
-  fid_peer_cntr* owner_ = nullptr;  // who counts instead
+  fid_peer_cntr* owner_ = nullptr;  // the owner, if it counts
 #endif
 };
 

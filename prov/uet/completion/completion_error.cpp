@@ -30,7 +30,7 @@ int fi_errno_of(const pds::Failure& failure) {
   return FI_EIO;
 }
 
-// What the system, or the layer that seals, said. libfabric has numbers of its own for some.
+// The errno of the system, or of the sealing layer. libfabric has separate numbers for some.
 int fi_errno_of_local(int error) {
   if (error == ENOKEY) return FI_ENOKEY;
   return error != 0 ? error : FI_EFAULT;

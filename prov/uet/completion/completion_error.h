@@ -1,6 +1,6 @@
-// How a failed operation is told to libfabric: its fi_errno, its prov_errno, and the words.
-// prov_errno is the SES return code as it came from the target, or, when no answer came, a number
-// above them that says how delivery or the local side failed. [LF-095, SES-140..183]
+// Conversion of a failed operation for libfabric: its fi_errno, its prov_errno, and the text.
+// prov_errno is the SES return code from the target, or, without an answer, a number above these
+// codes for the failure of delivery or of the local side. [LF-095, SES-140..183]
 #pragma once
 
 #include "ses/types.h"
@@ -22,7 +22,7 @@ struct OperationError {
   int err = 0;  // positive
   int prov_errno = 0;
 };
-// Of a completion that is not ok().
+// For a completion that is not ok().
 OperationError operation_error(const ses::Completion& completion);
 
 // The text for a prov_errno; never null.

@@ -1,5 +1,5 @@
 // The entries of a completion queue: a ring whose places are booked before they are used, and the
-// errors that belong to some of them. Under the engine lock.
+// errors of some entries. Under the engine lock.
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -12,7 +12,7 @@
 
 namespace uet::prov {
 
-// What makes an entry an error entry.
+// The additional fields of an error entry.
 struct CompletionError {
   int err = 0;         // positive fi_errno
   int prov_errno = 0;  // see completion_error.h [LF-095]
@@ -33,7 +33,7 @@ struct CompletionEntry {
   uint64_t tag = 0;
   fi_addr_t src_addr = FI_ADDR_NOTAVAIL;
   bool is_error = false;  // its CompletionError is the oldest of the error ring
-  // Of queues that another provider owns [LF-159]:
+  // Fields of queues that another provider owns [LF-159]:
   bool is_owned = false;   // op_context is its fi_peer_rx_entry, which it gets back
   bool is_silent = false;  // nothing is reported
 };
@@ -54,8 +54,8 @@ class CompletionRing {
     UET_ASSERT(reserved_ >= slots);
     reserved_ -= slots;
   }
-  // A place can be booked now, though all may be: beyond the capacity, if need be, which rises.
-  // False: there is no memory.
+  // A place can be booked even if the ring is full: its capacity grows if necessary. False: there
+  // is no memory.
   bool make_room() {
     if (!reserve(1)) {
       set_capacity(capacity_ > taken() ? capacity_ : taken() + 1);
@@ -77,7 +77,7 @@ class CompletionRing {
 
   uint32_t unread() const { return used_; }
   uint32_t unread_errors() const { return error_count_; }
-  // The oldest unread entry; there is one.
+  // The oldest unread entry; the ring must not be empty.
   const CompletionEntry& front() const { return ring_[head_ & mask_]; }
   bool front_is_error() const { return used_ != 0 && front().is_error; }
   const CompletionError& front_error() const { return errors_[error_head_ & mask_]; }

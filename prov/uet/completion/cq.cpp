@@ -120,7 +120,7 @@ fi_ops_cq cq_ops = {
     .strerror = cq_strerror,
 };
 
-// Who owns the entries reads them. [fi_peer, PEER CQ]
+// The owner of the entries reads them. [fi_peer, PEER CQ]
 fi_ops_cq peer_cq_ops = {
     .size = sizeof(fi_ops_cq),
     .read = peer_cq_read,
@@ -374,7 +374,7 @@ ssize_t CompletionQueue::read_error(fi_cq_err_entry* out) {
 
 ssize_t CompletionQueue::run() {
   ProgressEngine::Entry entry(wait_.seat());
-  uint32_t left = 0;  // for which the owner has no room
+  uint32_t left = 0;  // entries for which the owner has no room
   const auto hand_over_all = [&] {
     deliver(entry);
     left = entries_.unread();
@@ -404,7 +404,7 @@ void CompletionQueue::end_receives(ProgressEngine::Entry& visit) {
   entries_.for_each(give_back);
 }
 
-// One that was imported: the owner gets a last chance to take what is left.
+// An imported queue: the owner gets a last chance to take the rest.
 void CompletionQueue::end(ProgressEngine::Entry& visit) {
   visit.call_out([&] { deliver(visit); });
   if (entries_.unread() == 0) return;

@@ -45,8 +45,8 @@ class CompletionQueue {
   // Books `slots` entries; false: nothing was booked, the application has to read first.
   bool reserve(uint32_t slots) { return entries_.reserve(slots); }
   void release(uint32_t slots) { entries_.release(slots); }
-  // An entry can be booked, for a receive that an owner has started and cannot take back. False:
-  // there is no memory.
+  // Books an entry for a receive that an owner has started and cannot take back. False: there is no
+  // memory.
   bool make_room() { return entries_.make_room(); }
   // Writes an entry into a booked slot.
   void push(const CompletionEntry& entry);
@@ -85,7 +85,7 @@ class CompletionQueue {
   uint32_t entry_bytes_;
   CompletionRing entries_;
   YieldHabit yields_;
-  uint32_t requested_;  // what the application asked for
+  uint32_t requested_;  // the size that the application asked for
   uint32_t attached_ = 0;
   uint32_t bindings_ = 0;
   bool threshold_;  // FI_CQ_COND_THRESHOLD

@@ -40,8 +40,8 @@ ssize_t sread_op(fid_eq* eq, uint32_t* event, void* buf, size_t length, int time
   return guard([&] { return EventQueue::from(eq).sread(event, buf, length, timeout, flags); });
 }
 
-// Events of the network and of insertions carry positive errnos as prov_errno; those of lost
-// operations what their completion would carry.
+// Events of the network and of insertions carry positive errnos as prov_errno; events of lost
+// operations carry the prov_errno of their completion.
 const char* strerror_op(fid_eq*, int prov_errno, const void*, char* buf, size_t length) noexcept {
   const char* text = prov_errno >= kLostErrno ? completion_error_name(prov_errno - kLostErrno)
                                               : fi_strerror(prov_errno);
@@ -105,7 +105,7 @@ int EventQueue::close() {
 
 bool EventQueue::has_room() {
   if (!overrun_ && events_.size() + errors_.size() < size_) return true;
-  overrun_ = true;  // for good; what is in the queue can still be read
+  overrun_ = true;  // for good; earlier events can still be read
   update_descriptor();
   return false;
 }

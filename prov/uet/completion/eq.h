@@ -1,6 +1,6 @@
-// Event queue: what applications write to it and what the provider reports about domains and
-// endpoints. Has no engine; its descriptor is an eventfd that is readable while anything waits.
-// [LF-001]
+// Event queue: events that applications write to it, and reports of the provider about domains and
+// endpoints. It has no engine; its descriptor is an eventfd that is readable while the queue is not
+// empty. [LF-001]
 #pragma once
 
 #include "prov/uet/api/process.h"
@@ -33,7 +33,7 @@ class EventQueue {
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
 
-  // Events of the provider; any thread. One too many puts the queue in overrun.
+  // Events of the provider; any thread. An event without room puts the queue in overrun.
   void report(uint32_t type, const fi_eq_entry& entry);
   void report_error(const fi_eq_err_entry& entry);
 

@@ -41,7 +41,7 @@ ssize_t write_error_to(fid_peer_cq& owner, const CompletionEntry& entry, void* c
   return owner.owner_ops->writeerr(&owner, &out);
 }
 
-// Of an entry that has one.
+// For an entry with a receive.
 fi_peer_rx_entry& receive_of(const CompletionEntry& entry) {
   return *static_cast<fi_peer_rx_entry*>(entry.op_context);
 }

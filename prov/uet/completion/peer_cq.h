@@ -10,7 +10,7 @@
 
 namespace uet::prov {
 
-// The queue that the context of fi_cq_open names; null after a warning: there is none to write to.
+// The queue in the context of fi_cq_open; null after a warning: the context names no usable queue.
 fid_peer_cq* peer_cq_of(void* context);
 
 enum class Handed : uint8_t {
@@ -18,8 +18,8 @@ enum class Handed : uint8_t {
   later,    // the owner has no room now: nothing happened
   lost,     // the owner refused it for good, which the log says
 };
-// Writes an entry there; its receive, if it has one, goes back to its owner. `error`: of an entry
-// that is one, else null. Inside a CallOut.
+// Writes an entry there; its receive, if any, goes back to its owner. `error`: for an error entry,
+// else null. Inside a CallOut.
 Handed hand_over(fid_peer_cq& owner, const CompletionEntry& entry, const CompletionError* error);
 
 // The receive of an entry goes back to its owner, before the entry is written. Inside a CallOut.

@@ -1,6 +1,6 @@
 // Which threads sleep on the queues of an engine, and which of them watches its socket: the first
 // one, so that a packet wakes one thread. When that one wakes up while others sleep, the helper
-// watches for them. Without a helper each of them does. Under the engine lock. [architecture 5]
+// watches for them. Without a helper each thread watches. Under the engine lock. [architecture 5]
 #pragma once
 
 #include "prov/uet/api/process.h"
@@ -18,8 +18,8 @@ class Sleepers {
     asleep,  // a thread sleeps inside the provider
   };
 
-  // A wait object begins to be waited for. True: with the socket. The objects of one thread are one
-  // sleeper. A thread that sleeps does not rely on a descriptor that is only armed.
+  // A thread begins to wait on a wait object. True: it also watches the socket. The objects of one
+  // thread are one sleeper. A thread that sleeps does not rely on a descriptor that is only armed.
   bool begin_watch(bool has_helper, Way way) {
     const bool is_first = followers() == 0 && (watchers() == 0 || watching_ == this_thread());
     const bool is_alone = way == Way::asleep && asleep_.watchers == 0 && !are_served();
@@ -31,7 +31,8 @@ class Sleepers {
     ++of(way).watchers;
     return true;
   }
-  // Takes the outcome of begin_watch(). True: the helper has to look after the others from now on.
+  // Takes the result of begin_watch(). True: the helper must watch for the other sleepers from now
+  // on.
   bool end_watch(bool watched, Way way) {
     --(watched ? of(way).watchers : of(way).followers);
     must_serve_.store(are_served(), std::memory_order_relaxed);

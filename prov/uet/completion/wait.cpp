@@ -23,7 +23,7 @@ namespace {
 // A wake-up costs 20 to 26 us on the reference machine [decision 8], so waiting about twice
 // that before sleeping is never much dearer than the best choice.
 constexpr Duration kSpin = Duration::microseconds(40);
-// Without a helper nobody sees a deadline that another thread's post made earlier.
+// Longest sleep without a helper: another thread's post may make the deadline earlier meanwhile.
 constexpr Duration kUnhelpedSleep = Duration::milliseconds(10);
 
 }  // namespace
@@ -174,7 +174,7 @@ int WaitObject::control(int command, void* arg) const {
 }
 
 int WaitObject::get_wait(void* arg) const {
-  if (kind_ != FI_WAIT_FD) return -FI_ENOSYS;  // the others have nothing to hand out
+  if (kind_ != FI_WAIT_FD) return -FI_ENOSYS;  // the other objects have nothing to hand out
   if (arg == nullptr) return -FI_EINVAL;
   *static_cast<int*>(arg) = fds_.set();
   return 0;

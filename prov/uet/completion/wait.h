@@ -1,4 +1,4 @@
-// What a completion queue or counter sleeps on. The descriptor is an epoll set of an eventfd
+// The wait object of a completion queue or counter. The descriptor is an epoll set of an eventfd
 // (written when something is inserted while a waiter is armed), the I/O descriptor and a timerfd at
 // the engine's deadline: no sleeper depends on which thread drained the socket. Of the threads that
 // sleep one watches the socket, or the helper does for all of them. [architecture 5]
@@ -32,11 +32,11 @@ class WaitObject {
   int open(enum fi_wait_obj kind, ProgressEngine& engine);
   void close();
 
-  // The engine that runs while somebody waits. Its owner enters it by this seat.
+  // The engine that runs while a thread waits. Its owner enters it by this seat.
   EngineSeat& seat() { return seat_; }
   const EngineSeat& seat() const { return seat_; }
-  // Another engine from now on. False, and nothing changes, while somebody waits or may begin to by
-  // the descriptor. Called with the set-up lock of the domain and no other.
+  // Uses another engine from now on. False, and nothing changes, while a thread waits or may begin
+  // to by the descriptor. Called with the set-up lock of the domain and no other.
   bool move_to(ProgressEngine& engine);
 
   bool can_wait() const { return kind_ != FI_WAIT_NONE; }
@@ -45,8 +45,8 @@ class WaitObject {
   void signal() {
     if ((sleeping_ > 0 || armed_) && !raised_) raise();
   }
-  // The owner was read again: a thread that was to sleep on the descriptor is awake, and others may
-  // sleep on. Engine lock held.
+  // The queue was read again: a thread that was to sleep on the descriptor is awake, and others may
+  // continue to sleep. Engine lock held.
   void disarm() {
     if (armed_ && armed_by_ == this_thread()) stand_down();
   }
@@ -84,7 +84,7 @@ class WaitObject {
   enum fi_wait_obj kind_ = FI_WAIT_NONE;
   // Under the engine lock.
   uint32_t sleeping_ = 0;           // threads asleep in wait()
-  uint32_t unseen_ = 0;             // those of them that the last raise() has still to wake
+  uint32_t unseen_ = 0;             // sleepers that the last raise() has still to wake
   uint32_t raises_ = 0;             // times raise() was called
   uint32_t interrupts_ = 0;         // times interrupt() was called
   uint32_t waiters_ = 0;            // threads inside wait(), asleep or not

@@ -23,7 +23,7 @@ class WaitDescriptors {
   void raise() const;
   void lower() const;
 
-  // Of the set: the timer ends at `deadline`, or never.
+  // For the epoll set: the timer ends at `deadline`, or never.
   void set_timer(Instant deadline);
   // Whether the set holds the engine's socket. A change that the system refuses leaves a sleeper
   // that wakes up too often.

@@ -1,4 +1,4 @@
-// Asking the host, and remembering what it said.
+// Asks the host which backends it supports, and caches the answer.
 #include "prov/uet/domain/backend.h"
 
 #include "io/frame/frame_io.h"
@@ -26,7 +26,7 @@ struct Answer {
   std::string why;
 };
 
-// What was asked in the last second. Never destroyed: calls may come while the process ends.
+// Answers of the last second. Never destroyed: calls may come while the process ends.
 std::string remembered(const io::Interface& interface) {
   static std::mutex& mutex = *new std::mutex;
   static auto& answers = *new std::map<uint32_t, Answer>;

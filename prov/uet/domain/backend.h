@@ -1,4 +1,4 @@
-// Which backend FI_UET_IO chooses on an interface, in words. [LF-143]
+// The backend that FI_UET_IO chooses on an interface, and its name. [LF-143]
 #pragma once
 
 #include "prov/uet/settings/settings.h"

@@ -26,11 +26,11 @@
 namespace uet::prov {
 namespace {
 
-// How long fi_close waits for peers to agree to the end of their connections. One that does not
-// answer must not hold the application up; what is left is closed by the peer's own time-outs.
+// How long fi_close waits for peers to agree to the end of their connections. A silent peer must
+// not hold the application up; the peer's own time-outs close the rest.
 constexpr Duration kDrainTime = Duration::milliseconds(500);
 
-// What opens something in a domain, which a forked child cannot do.
+// Calls that open an object in a domain fail in a forked child.
 template <class Fid, class Body>
 int open_in(Fid* domain, Body body) noexcept {
   return guard([&] {
@@ -249,9 +249,9 @@ int Domain::start(const fi_info& info) {
   return 0;
 }
 
-// What belongs to one engine alone keeps the domain at one: counters of regions, the jobs of
-// address vectors, addresses that name no port, owners of queues, and backends of which an address
-// or an interface has one. [LF-144, LF-145, LF-159]
+// Objects that need a single engine keep the domain at one: counters of regions, the jobs of
+// address vectors, addresses without a port, owners of queues, and backends that an address or an
+// interface has only once. [LF-144, LF-145, LF-159]
 uint32_t Domain::engine_count() const {
   const IoChoice io = settings().io;
   const bool needs_one = terms_.has_av_keys || (terms_.caps & FI_RMA_EVENT) != 0 ||
@@ -275,8 +275,8 @@ int Domain::close() {
   return 0;
 }
 
-// Programs that end without closing their endpoints, as after a socket was written to, shall not
-// lose what they were told is done. [LF-138]
+// Programs that end without closing their endpoints, as is usual with sockets, must not lose
+// operations that were reported as complete. [LF-138]
 void Domain::finish(Instant end) {
   const uint32_t left = engines_.flush_copies(std::max(end - monotonic_now(), Duration::zero()));
   if (left != 0) {

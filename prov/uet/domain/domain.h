@@ -35,12 +35,13 @@ class Domain {
   // -FI_EBUSY while anything below is open. Waits briefly for PDCs to close in order.
   int close();
   int bind(struct fid* fid, uint64_t flags);
-  // For the end of the process: what was reported as done is confirmed by its peers, if they do so
-  // by `end`; then the engines retire.
+  // For the end of the process: waits until `end` for peers to confirm operations that were
+  // reported as complete; then the engines retire.
   void finish(Instant end);
 
   DomainEngines& engines() { return engines_; }
-  // What is no endpoint's runs here; a domain with keys in its address vectors has no other.
+  // The engine of all objects but endpoints; a domain with keys in its address vectors has no other
+  // engine.
   ProgressEngine& first_engine() { return *engines_.first().progress; }
   // The process that opened the domain.
   const Home& home() const { return engines_.first().progress->home(); }
@@ -52,16 +53,16 @@ class Domain {
   // Registrations report their end there; null: they do not. [fi_domain_bind, FI_REG_MR]
   EventQueue* registration_eq() { return registration_eq_; }
 
-  // Who is told when the network fails.
+  // Subscribers of network failures.
   FailureWatch& failures() { return failures_; }
 
-  // What it was opened with, and where it is.
+  // Its terms and its location.
   const DomainTerms& terms() const { return terms_; }
-  // Whether objects of other providers are taken (FI_PEER); false after a warning. [LF-159]
+  // Whether objects of other providers are accepted (FI_PEER); false after a warning. [LF-159]
   bool may_import(const char* call) const;
   // False: its job needs a secure domain and has none. [TSS-077]
   bool may_talk(JobId job) const;
-  // What routes to peers carry. Set-up lock held.
+  // Sizes of packets on routes to peers. Set-up lock held.
   io::Routes& routes() { return routes_; }
   // The names of its endpoints.
   NameClaims& names() { return claims_; }

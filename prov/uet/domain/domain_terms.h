@@ -1,5 +1,5 @@
-// What a domain is opened with and found at: what was agreed on in fi_getinfo, and the address,
-// interface and job that follow. Nothing of it changes once the domain is open.
+// The fixed terms of a domain: the agreement of fi_getinfo, and the address, interface and job that
+// follow from it. They do not change once the domain is open.
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -23,9 +23,9 @@ struct DomainTerms {
   bool has_peers = false;  // FI_PEER: another provider owns queues of it [LF-159]
   int mr_mode = 0;
   uint32_t addr_format = 0;
-  bool has_av_keys = false;  // FI_AV_AUTH_KEY: the jobs are those of the address vectors [LF-019]
+  bool has_av_keys = false;  // FI_AV_AUTH_KEY: the address vectors have the jobs [LF-019]
   JobId job;
-  bool has_key = false;  // the job is that of a key which the application gave [LF-018]
+  bool has_key = false;  // the job comes from a key of the application [LF-018]
   OwnPayload payload;
   FabricAddress local;  // where peers reach this domain
   std::string name;

@@ -16,7 +16,7 @@ int DomainEngines::start(uint32_t count, const Settings& settings, const DomainC
     engines_[i].index = i;
     if (const int error = set_up_engine(settings, wanted, attr, engines_[i], payload); error != 0)
       return error;
-    // The ports that were asked for are those of the first.
+    // The requested ports belong to the first engine.
     wanted.interface.address.port = kUetPort;
     wanted.leave_uet_port = true;
   }

@@ -48,9 +48,9 @@ class DomainEngines {
   DomainEngine& first() { return engines_.front(); }
   const DomainEngine& first() const { return engines_.front(); }
 
-  // Set-up calls that concern several engines hold it, and come one after the other: insertions in
-  // address vectors, registrations, endpoints that choose their engine. Who holds it may take the
-  // lock of an engine, but not the reverse.
+  // Set-up calls that concern several engines hold it, so they run one after the other: insertions
+  // in address vectors, registrations, endpoints that choose their engine. Lock order: this lock
+  // before the lock of an engine.
   std::mutex& set_up_lock() { return set_up_lock_; }
   // The one with the fewest endpoints. Set-up lock held.
   DomainEngine& least_used();

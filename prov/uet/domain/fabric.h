@@ -20,14 +20,14 @@ class Fabric {
 
   // fi_fabric. -FI_ENODATA for a name that is not ours. `settings` outlive the fabric.
   static int open(const Settings& settings, fi_fabric_attr& attr, fid_fabric** fid, void* context);
-  // For fi_getinfo. What an open fabric is called; nothing when `fid` is not an open fabric of uet.
+  // For fi_getinfo. The name of an open fabric; nothing when `fid` is not an open fabric of uet.
   static std::optional<std::string> name_of(const fid_fabric* fid);
   // The first one that was opened under that name, or null.
   static fid_fabric* first_open(const std::string& name);
   // -FI_EBUSY while a domain or an event queue is open.
   int close();
 
-  // What the application asked fi_getinfo for: gates every write to memory of its own. [LF-107]
+  // The API version of the application: gates every write to its memory. [LF-107]
   uint32_t api_version() const { return link_.fid.api_version; }
 
   const Settings& settings() const { return settings_; }

@@ -81,7 +81,7 @@ std::vector<DomainCandidate> all_domains() {
   return all;
 }
 
-// What the caller says about addresses.
+// The addresses in the caller's arguments.
 struct AddressRequest {
   std::vector<UetAddress> sources;       // any of them; empty: no wish
   std::vector<UetAddress> destinations;  // best first; empty: none
@@ -238,7 +238,7 @@ InfoList make_info(const Settings& settings, const DomainCandidate& candidate, A
   return info;
 }
 
-// Which candidates can reach `destination`. The system's route decides unless the caller named the
+// Candidates that can reach `destination`. The system's route decides unless the caller named the
 // source or the domain.
 bool reaches(const DomainCandidate& candidate, const FabricAddress& destination, bool chosen) {
   if (candidate.interface.address.family != destination.family) return false;

@@ -21,15 +21,15 @@ struct DomainCandidate {
   io::Interface interface;
   bool leave_uet_port = false;  // port 4793 of this address is the peer's [LF-132]
 };
-// All of them, best first, loopback last; restricted by FI_UET_IFACE.
+// All local addresses, best first, loopback last; restricted by FI_UET_IFACE.
 std::vector<DomainCandidate> list_domains(const Settings& settings);
 // The one with that name or local address; 127.0.0.0/8 needs no configured address.
 std::optional<DomainCandidate> find_domain(const Settings& settings, const std::string& name);
 std::optional<DomainCandidate> find_domain(const Settings& settings, const FabricAddress& address);
 
 // The fabric that an interface belongs to. Fabric Addresses of different families do not reach each
-// other, nor does loopback reach anything else, so each is a fabric of its own: programs that take
-// all domains of one fabric for ports of one network (Open MPI does) then choose right. [LF-001]
+// other, nor does loopback reach anything else, so each is a separate fabric: programs that treat
+// all domains of one fabric as ports of one network (Open MPI does) then choose right. [LF-001]
 const char* fabric_name(const io::Interface& interface);
 // Whether any fabric has that name, in any case of letters.
 bool is_fabric_name(const char* name);
@@ -37,14 +37,14 @@ bool is_fabric_name(const char* name);
 // Octets of payload a packet carries on that interface. [LF-131]
 uint32_t payload_mtu_of(const Settings& settings, const io::Interface& interface);
 
-// What provider and application agree on, apart from addresses.
+// The agreement between provider and application, apart from addresses.
 struct Agreement {
   fi_ep_type type = FI_EP_RDM;  // or FI_EP_DGRAM [LF-072]
   size_t message_bytes = 0;     // that the application wants in one message; 0: not stated
   uint64_t caps = 0;
   uint64_t tx_caps = 0;
   uint64_t rx_caps = 0;
-  uint64_t peer_caps = 0;  // FI_PEER, FI_AV_USER_ID: of those who ask [LF-159, LF-160]
+  uint64_t peer_caps = 0;  // FI_PEER, FI_AV_USER_ID: only on request [LF-159, LF-160]
   uint64_t tx_order = 0;
   uint64_t rx_order = 0;
   uint64_t tx_op_flags = 0;
@@ -60,7 +60,8 @@ struct Agreement {
   fi_threading threading = FI_THREAD_SAFE;
   fi_progress control_progress = FI_PROGRESS_MANUAL;
   fi_progress data_progress = FI_PROGRESS_MANUAL;
-  fi_av_type av_type = FI_AV_UNSPEC;  // both are taken; programs keep what comes back [LF-012]
+  fi_av_type av_type = FI_AV_UNSPEC;  // both are accepted; programs keep the returned value
+                                      // [LF-012]
   int mr_mode = 0;
   uint32_t addr_format = FI_FORMAT_UNSPEC;
   // 4 octets each, or null; borrowed from the hints.
@@ -79,8 +80,8 @@ void fill_attributes(const Agreement& agreement, fi_info& info);
 int get_info(const Settings& settings, uint32_t version, const char* node, const char* service,
              uint64_t flags, const fi_info* hints, fi_info** out);
 
-// A description of the interface for fi_info.nic, whose driver is the backend that FI_UET_IO
-// chooses there; null without memory. [LF-087, LF-143, ABI-025]
+// A description of the interface for fi_info.nic; the driver is the backend that FI_UET_IO chooses
+// there. Null without memory. [LF-087, LF-143, ABI-025]
 fid_nic* make_nic(const io::Interface& interface, IoChoice choice);
 
 // Limits that endpoints, queues and regions enforce. [LF-073 .. LF-078]

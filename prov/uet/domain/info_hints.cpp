@@ -23,14 +23,15 @@ constexpr uint64_t kDomainCaps = FI_LOCAL_COMM | FI_REMOTE_COMM;
 constexpr uint64_t kTxCaps = kMessageCaps | kMemoryCaps | FI_SEND | kTxRmaCaps | FI_FENCE;
 constexpr uint64_t kRxCaps = kMessageCaps | kMemoryCaps | FI_RECV | kRxRmaCaps | FI_DIRECTED_RECV |
                              FI_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | FI_RMA_EVENT;
-// Only for those who ask, and mean by these bits what 2.0 does. [LF-068, LF-114]
+// Only on request, and only for applications with the meaning of these bits in 2.0. [LF-068,
+// LF-114]
 constexpr uint64_t kNewRxCaps = kTaggedDirectedRecv | kExactDirectedRecv;
 constexpr uint64_t kCaps = kTxCaps | kRxCaps | kDomainCaps;  // [LF-068]
 // Datagrams are untagged messages and nothing else. [LF-072]
 constexpr uint64_t kDatagramCaps = FI_MSG | FI_SEND | FI_RECV | FI_FENCE | FI_DIRECTED_RECV |
                                    FI_MULTI_RECV | FI_SOURCE | FI_SOURCE_ERR | kDomainCaps;
 
-// Only for those who ask, in the capabilities of the whole or of the domain. [LF-159, LF-160]
+// Only on request, in the capabilities of the whole or of the domain. [LF-159, LF-160]
 constexpr uint64_t kPeerCaps = FI_PEER | FI_AV_USER_ID;
 constexpr size_t kPeerIovLimit = 4;
 
@@ -47,7 +48,7 @@ constexpr uint64_t kWawOrders = FI_ORDER_WAW | FI_ORDER_RMA_WAW | FI_ORDER_ATOMI
 // FI_COMMIT_COMPLETE is not among them. [LF-056]
 constexpr uint64_t kTxOpFlags = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE |
                                 FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
-// Nobody tells what became of a datagram. [LF-044]
+// Datagrams are not acknowledged. [LF-044]
 constexpr uint64_t kDatagramTxOpFlags = kTxOpFlags & ~(FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE);
 constexpr size_t kKeyBytes = 8;  // of a key, of the application or of the provider [LF-029]
 constexpr uint64_t kRxOpFlags = FI_COMPLETION | FI_MULTI_RECV;
@@ -106,7 +107,7 @@ bool agree_caps(uint32_t version, const fi_info* hints, Agreement& a) {
   if (has_other(wanted, offered | newer)) return false;
   // Reporting an unknown sender is a refinement of reporting the sender.
   if ((wanted & FI_SOURCE_ERR) != 0 && (wanted & FI_SOURCE) == 0) return false;
-  // And it makes errors of completions: only for those who ask. [LF-016]
+  // It also turns completions into errors, so only on request. [LF-016]
   a.caps = (wanted == 0 ? offered & ~FI_SOURCE_ERR : with_implied(wanted)) | a.peer_caps;
   a.tx_caps = a.caps & kTxCaps;
   a.rx_caps = a.caps & (kRxCaps | newer);
@@ -176,8 +177,8 @@ bool agree_key(const uint8_t* key, size_t bytes, const uint8_t*& agreed) {
   return true;
 }
 
-// Of a read behind which a write is ordered. Longer data is fetched from memory when its packet is
-// made, and the write may be there first. [LF-090]
+// Limit for a read before an ordered write. Longer data is fetched from memory when its packet is
+// made, and the write may come earlier. [LF-090]
 constexpr size_t kWarBytes = ses::Config{}.ack_data_bytes_max;
 
 // Without an order messages may overtake each other: the sizes are then 0. [LF-090]
@@ -190,8 +191,8 @@ bool agree_order_sizes(const fi_ep_attr& ep, Agreement& a) {
   if ((a.caps & kMemoryCaps) == 0) return true;
   const struct {
     size_t wanted;
-    uint64_t orders;  // of which any makes the size true
-    uint64_t order;   // what is granted when none was asked for
+    uint64_t orders;  // any one of these satisfies the size
+    uint64_t order;   // granted when none was requested
     size_t most;
   } sizes[] = {{ep.max_order_raw_size, kRawOrders, FI_ORDER_RAW, ses::kMaxMessageBytes},
                {ep.max_order_war_size, kWarOrders, FI_ORDER_WAR, kWarBytes},
@@ -219,8 +220,8 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
   if (exceeds(ep->rx_ctx_cnt, 1) && !a.shares_receives) return false;
   if (version >= FI_VERSION(2, 0) && ep->mem_tag_format != kTagBits &&
       ep->mem_tag_format < kTagFormats) {
-    // These two are subsets of what all 64 bits can express; who asks for another name wants what
-    // nobody here knows. [LF-065, LF-066, LF-067, LF-113]
+    // These two are subsets of all 64 bits; other names are unknown. [LF-065, LF-066, LF-067,
+    // LF-113]
     if (ep->mem_tag_format != kTagMpi && ep->mem_tag_format != kTagCcl) return false;
     a.mem_tag_format = ep->mem_tag_format;
   }
@@ -228,8 +229,8 @@ bool agree_ep(uint32_t version, const fi_ep_attr* ep, Agreement& a) {
   return agree_key(ep->auth_key, ep->auth_key_size, a.endpoint_key);
 }
 
-// Regions need nothing of the application, so every requirement comes from its own offer, and what
-// is not needed is dropped: programs bind a region to one endpoint when FI_MR_ENDPOINT comes back
+// Regions need no action of the application, so every requirement comes from its own hints, and
+// unneeded ones are dropped: programs bind a region to one endpoint when FI_MR_ENDPOINT comes back
 // and then use it through another. [LF-030 .. LF-033, ABI-033]
 bool agree_mr_mode(const Settings& settings, uint32_t version, int offered, Agreement& a) {
   if (version < kApiMrBits && offered == 0) offered = kMrScalable;  // the other one [LF-128]
@@ -258,11 +259,12 @@ bool agree_domain_key(uint32_t version, const fi_domain_attr& domain, Agreement&
   return agree_key(domain.auth_key, domain.auth_key_size, a.domain_key);
 }
 
-// What older applications do not have in this structure, and what they do not set. [ABI-024]
+// Members that older applications do not have in this structure, and members that they do not set.
+// [ABI-024]
 bool agree_newer([[maybe_unused]] uint32_t version, [[maybe_unused]] const fi_domain_attr& domain,
                  Agreement& a) {
-  // One key for each endpoint, or those of its address vector. Who links providers passes this
-  // answer on as its own, and lnx has none. [LF-108, LF-159]
+  // One key for each endpoint, or those of its address vector. A provider that links others passes
+  // this answer on, and lnx has none. [LF-108, LF-159]
   a.endpoint_keys = (a.peer_caps & FI_PEER) != 0 ? 0 : 1;
   if (has_av_keys(version, domain)) a.endpoint_keys = kKeysMax;
 #if UET_HAVE_AV_AUTH_KEY
@@ -353,7 +355,7 @@ void fill_domain(const Agreement& a, fi_domain_attr& domain) {
   if (a.has_av_keys) domain.auth_key_size = kKeysFromAv;
 }
 
-// Said once: fi_getinfo is asked again and again, and with other hints.
+// Logged once: programs call fi_getinfo again and again, and with other hints.
 void warn_of_useless_mode() {
   static std::atomic_flag said;
   if (said.test_and_set()) return;
@@ -383,7 +385,8 @@ std::optional<Agreement> agree(const Settings& settings, uint32_t version, const
   const auto rx = hints != nullptr ? hints->rx_attr : nullptr;
   const auto ep = hints != nullptr ? hints->ep_attr : nullptr;
   const auto domain = hints != nullptr ? hints->domain_attr : nullptr;
-  // Only to those who ask; layered providers would put themselves on top of it. [LF-072, ABI-034]
+  // Only on request; otherwise layered providers would put themselves on top of it. [LF-072,
+  // ABI-034]
   if (ep != nullptr && ep->type == FI_EP_DGRAM) a.type = FI_EP_DGRAM;
   if (!agree_caps(version, hints, a)) return refuse("caps, tx_attr->caps or rx_attr->caps");
   if (!agree_tx(tx, a)) return refuse("tx_attr");

@@ -43,7 +43,7 @@ Result<ses::EndpointName> NameClaims::claim(const void* source, size_t source_by
     if (!job) return Errc::invalid;
     name.job = JobId{*job};
   }
-  // One index for all its jobs. [LF-020]
+  // One index for all jobs of the endpoint. [LF-020]
   name.absolute = request.absolute || settings_.absolute || terms_.has_av_keys;
   name.pid = request.has_pid ? PidOnFep{request.pid} : pid_;
 

@@ -32,11 +32,11 @@ class NameClaims {
   // A name for an endpoint. `source` is fi_info.src_addr in the form `addr_format`, or null: valid
   // fields are requests, the others are filled in. Errc::exists: a requested name is taken;
   // Errc::invalid: no address of that form, or of another Fabric Address. [LF-010, LF-011]
-  // `auth_key` is a JobID of its own, or null for the domain's. [LF-017, LF-018]
+  // `auth_key` is a separate JobID, or null for the domain's. [LF-017, LF-018]
   Result<ses::EndpointName> claim(const void* source, size_t source_bytes, uint32_t addr_format,
                                   const uint8_t* auth_key, size_t auth_key_bytes);
   void release(const ses::EndpointName& name);
-  // Of endpoints that are open, enabled or not.
+  // Number of open endpoints, enabled or not.
   size_t count() const;
   // (PIDonFEP, RI) of all, in order.
   std::vector<std::pair<uint16_t, uint16_t>> list() const;

@@ -23,8 +23,8 @@ class OpenDomains {
   std::optional<FabricAddress> address_of(const fid_domain* fid);
   // The first one that was opened there, or null. The port does not matter.
   fid_domain* first_at(const FabricAddress& address);
-  // For the end of the process: retires the engines of all domains that are still open. Nothing is
-  // taken away: other threads may be inside, and come again until the process is gone. [ABI-015]
+  // For the end of the process: retires the engines of all open domains. No object is freed: other
+  // threads may be inside, and may call again until the process is gone. [ABI-015]
   void stop_all();
 
  private:

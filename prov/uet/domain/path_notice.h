@@ -5,7 +5,7 @@
 
 namespace uet::prov {
 
-// Names the payload in use and what the route allows. Runs inside the engine.
+// Logs the payload in use and the limit of the route. Runs inside the engine.
 void log_path_notice(const fep::Engine::PathNotice& notice);
 
 }  // namespace uet::prov

@@ -1,5 +1,5 @@
-// How much payload packets carry: on an interface when FI_UET_PAYLOAD_MTU does not say, and toward
-// one peer. One rule for the provider and for uet_ctl doctor. [LF-131, LF-140]
+// Payload size of packets: on an interface when FI_UET_PAYLOAD_MTU is not set, and toward one peer.
+// One rule for the provider and for uet_ctl doctor. [LF-131, LF-140]
 #pragma once
 
 #include "prov/uet/address/address.h"
@@ -13,24 +13,24 @@
 
 namespace uet::prov {
 
-// Octets: the largest legal size that fits beside the headers. What the interface of a loopback
-// address carries is no limit in practice.
+// Octets: the largest legal size that fits beside the headers. The MTU of a loopback interface is
+// no limit in practice.
 inline uint32_t payload_mtu_for(const io::Interface& interface) {
   if (interface.is_loopback()) return wire::kPayloadMtuMax;
   return std::max(wire::payload_for_path(interface.mtu_bytes), wire::kPayloadMtuMin);
 }
 
-// What an interface must carry for the smallest of them.
+// The smallest MTU of an interface that carries the smallest payload.
 inline constexpr uint32_t kMtuMin = wire::kPayloadMtuMin + wire::kHeadersMax;
 
-// What a domain says of itself in its addresses.
+// The value that a domain states in its addresses.
 struct OwnPayload {
   uint32_t network = 0;  // octets, toward other hosts: by interface, or FI_UET_PAYLOAD_MTU
   uint32_t host = 0;     // toward processes of this host, and the most that is ever sent
 };
 
-// What packets to the peer with that address carry: the most that both ends and the route allow.
-// 0: the route is too small for any packet.
+// Payload of packets to the peer with that address: the most that both ends and the route allow. 0:
+// the route is too small for any packet.
 inline uint32_t agree_payload(const OwnPayload& own, const UetAddress& peer,
                               const io::Route& route) {
   uint32_t theirs = peer.payload_mtu;

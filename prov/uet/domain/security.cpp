@@ -118,7 +118,7 @@ void KeptKeys::start(const Settings& settings, const FabricAddress& local) {
   }
 }
 
-// What the provider cannot serve. Throws KeyFileError.
+// Key files that the provider cannot serve. Throws KeyFileError.
 void KeptKeys::check() const {
   for (const keys::DomainEntry& entry : ring_->file().domains) {
     const bool is_servers = entry.terms.mode == tss::Mode::server && entry.terms.use_ssi;
@@ -145,7 +145,7 @@ std::unique_ptr<io::PacketIo> KeptKeys::around(std::unique_ptr<io::PacketIo> bac
   return std::make_unique<io::SealedIo>(std::move(backend), domains_, std::move(terms));
 }
 
-// Keys that are wrong change nothing: those of before stay in use.
+// Wrong keys change nothing: the old ones stay in use.
 void KeptKeys::reload(Instant now) {
   ++counts_.reload_failures;  // if it throws
   const size_t count = ring_->reload(present(now)).size();
@@ -163,8 +163,8 @@ void KeptKeys::report_counters(const io::CounterSink& sink) const {
   sink("tss_domains_closed", counts_.domains_closed);
 }
 
-// Domains that are taken out of use: posts and requests are refused from now on, and the engine
-// closes what is open, each time that it asks. [TSS-146]
+// Domains that are taken out of use: posts and requests are refused from now on, and each call of
+// the engine closes more of their connections. [TSS-146]
 void KeptKeys::follow_domains() {
   using Kind = keys::DomainEvent::Kind;
   for (const keys::DomainEvent& event : ring_->take_events()) {
@@ -193,8 +193,7 @@ std::span<const io::DomainNews> KeptKeys::take_news() {
   return told_;
 }
 
-// What an operator must know, once: at most a line a second about forged packets. [TSS-051,
-// TSS-107]
+// Warnings for an operator: at most one line a second about forged packets. [TSS-051, TSS-107]
 void KeptKeys::look_after(const keys::DomainEntry& entry, Instant now) {
   tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
   if (domain == nullptr) return;

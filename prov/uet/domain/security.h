@@ -29,7 +29,7 @@ class Security {
   // Octets that a seal adds at most.
   uint32_t seal_bytes() const { return seal_bytes_; }
   const tss::JobTable& jobs() const { return jobs_; }
-  // Those of the keys when they were read first. [TSS-145]
+  // The limits of the first reading of the keys. [TSS-145]
   const keys::Limits& limits() const { return limits_; }
 
  protected:

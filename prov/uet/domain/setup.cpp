@@ -39,8 +39,8 @@ std::unique_ptr<io::PacketIo> open_as(const io::UdpOptions& options, bool& owns_
   return backend;
 }
 
-// The pools that take most of the addresses which a stack reserves. Fewer of each are enough where
-// addresses are limited: then posts are told to come again earlier.
+// The pools with the largest address ranges of a stack. They are smaller where addresses are
+// limited: posts then return again earlier.
 constexpr uint32_t kFewestPeers = 65'536;
 constexpr uint32_t kFewestReceives = 65'536;
 constexpr uint32_t kFewestOperations = 16'384;
@@ -84,7 +84,7 @@ std::unique_ptr<io::PacketIo> open_frames_unasked(const Settings& settings,
   std::string why = why_no_packet_sockets(candidate.interface);
   if (why.empty()) {
     backend = open_as<io::FrameIo>(backend_options(settings, candidate), owns_uet_port, why);
-    // Once more: of processes that start together each sees the others now.
+    // Checks again: processes that start together then see each other.
     if (backend != nullptr) {
       why = why_no_packet_sockets(candidate.interface, io::FrameIo::kRings);
     }
@@ -154,8 +154,8 @@ void share_memory(const DomainCandidate& candidate, std::unique_ptr<io::PacketIo
            candidate.name.c_str());
 }
 
-// What FI_UET_FAULT and FI_UET_PCAP put around a backend. The capture is outside, so that it shows
-// what the stack did and not what the plan made of it.
+// The layers that FI_UET_FAULT and FI_UET_PCAP put around a backend. The capture is outside, so
+// that it shows the packets of the stack before the plan changes them.
 bool decorate(const Settings& settings, std::unique_ptr<io::PacketIo>& backend,
               const std::string& interface) {
   if (!settings.fault.empty()) {
@@ -217,7 +217,7 @@ void set_up_congestion(const io::IoCaps& caps, const io::Interface& interface,
   }
 }
 
-// What the keys decide of packet delivery. [TSS-145]
+// Limits of packet delivery from the keys. [TSS-145]
 void secure_delivery(const Security& security, pds::Config& config) {
   constexpr keys::Limits kUsual;
   constexpr pds::Config kPlain;
@@ -251,7 +251,7 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
       std::clamp(caps.burst_bytes / (payload_mtu + kHeaders + seal_bytes), 1u, 64u);
   config.ses.endpoints = kEndpointCount;
   config.ses.profiles = settings.profiles;
-  // Keys outlive a process, and what it knew of the starts of others does not. [TSS-064, T-13]
+  // Keys outlive a process, but its knowledge of its peers' starts does not. [TSS-064, T-13]
   if (seal_bytes != 0) config.pds.start_method = pds::StartMethod::random_1rtt;
   settings.apply_to(config);
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
@@ -259,7 +259,7 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
   if (seal_bytes != 0) secure_delivery(*security, config.pds);
   config.pds.strict_ports = settings.strict_port;
   config.allow = settings.allow;
-  // Who asks for few connections gets small tables.
+  // An application with few connections gets small tables.
   constexpr uint32_t kUsualPdcs = pds::Config{}.max_pdcs;
   if (config.pds.max_pdcs < kUsualPdcs) shrink(config, config.pds.max_pdcs, kUsualPdcs);
   fep::settle(config);
@@ -351,8 +351,8 @@ int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
   options.helper = settings.helper && !options.by_owner;
   options.auto_progress = attr.data_progress == FI_PROGRESS_AUTO && !options.by_owner;
   options.locking = options.helper || attr.threading != FI_THREAD_DOMAIN;
-  // Peers are taken to be as we are: they send again what nobody has answered for so long.
-  // What the same looks take where each is a system call.
+  // Peers are assumed to have our settings: they resend unanswered packets after that time. The
+  // number of looks where each is a system call.
   if (settings.io == IoChoice::uring || settings.io == IoChoice::xdp)
     options.patience = Duration::microseconds(60);
   options.peers_wait = std::min(config.pds.shortest_rto(), config.pds.tail_loss);

@@ -1,5 +1,5 @@
-// Builds an engine of a domain: packet backend, stack and who runs it, from the interface, what was
-// agreed in fi_getinfo and the FI_UET_* parameters. Knows no fid.
+// Builds an engine of a domain: packet backend, stack and helper, from the interface, the agreement
+// of fi_getinfo and the FI_UET_* parameters. Knows no fid.
 #pragma once
 
 #include "prov/uet/api/compat.h"

@@ -1,4 +1,4 @@
-// Which atomics are offered, in libfabric's terms: its operations and data types, and those of UET.
+// The supported atomics, in libfabric's terms: its operations and data types, and those of UET.
 // [LF-050..052, LF-061..063]
 #pragma once
 
@@ -14,7 +14,7 @@ namespace uet::prov {
 // The UET operation and data type; none for what UET has no code for. [LF-061, LF-062]
 std::optional<ses::AtomicCode> to_atomic_code(fi_datatype datatype, fi_op op);
 
-// Elements that one call takes, and their size in octets; none: not offered. [LF-063]
+// Elements that one call takes, and their size in octets; none: not supported. [LF-063]
 std::optional<fi_atomic_attr> atomic_limits(fi_datatype datatype, fi_op op, ses::AtomicForm form);
 
 // fi_query_atomic. 0, -FI_EOPNOTSUPP, -FI_EBADFLAGS or -FI_EINVAL.

@@ -14,7 +14,7 @@ constexpr uint32_t kQueueSizeMax = 1u << 16;
 // Any of these asks for an order between messages, which only ROD gives. [LF-089]
 constexpr uint64_t kOrderBits = 0x1FFULL | (0xFFULL << 32);
 
-// DSCP of a traffic class, or `otherwise` where there is none; control packets keep theirs.
+// DSCP of a traffic class, or `otherwise` if the class has none; control packets keep theirs.
 // [LF-092]
 TrafficClass traffic_class(uint32_t tclass, uint8_t otherwise) {
   if ((tclass & FI_TC_DSCP) != 0) return TrafficClass{static_cast<uint8_t>(tclass & 0x3F)};

@@ -1,5 +1,5 @@
-// What an endpoint is opened as: the part of fi_info that stays with it, and what follows from
-// that. [LF-041..046, LF-067, LF-089, LF-092]
+// The part of fi_info that stays with an endpoint, and the settings that follow from it.
+// [LF-041..046, LF-067, LF-089, LF-092]
 #pragma once
 
 #include "prov/uet/api/compat.h"

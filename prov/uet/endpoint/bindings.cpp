@@ -1,4 +1,4 @@
-// Binding, what is missing, and giving back; see bindings.h.
+// Binding, checks for missing objects, and release; see bindings.h.
 #include "prov/uet/endpoint/bindings.h"
 
 #include "prov/uet/address/av.h"
@@ -120,7 +120,7 @@ int Bindings::bind_eq(const struct fid& endpoint, EventQueue& eq) {
   return 0;
 }
 
-// Of queues and counters, each once.
+// The queues and counters, each once.
 std::vector<WaitObject*> Bindings::wait_objects() const {
   std::vector<WaitObject*> found;
   const auto add = [&](WaitObject& object) {
@@ -192,7 +192,8 @@ int Bindings::check_complete() const {
     UET_WARN(EP_CTRL, "fi_enable: bind the shared receive context first\n");
     return -FI_EOPBADSTATE;
   }
-  // Only the read of an imported queue is a turn of the owner, who is asked for receives. [LF-159]
+  // Only a read of an imported queue is a turn of its owner, in which receives are requested.
+  // [LF-159]
   if (shared_ != nullptr && shared_->peer() != nullptr &&
       (rx_cq_ == nullptr || !rx_cq_->is_imported())) {
     UET_WARN(

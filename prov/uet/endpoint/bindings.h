@@ -1,6 +1,6 @@
-// What an endpoint is bound to, with a reference on each object: queues, counters, address vector,
-// event queue, shared receives. Bound before the endpoint is enabled, given back when it is closed.
-// [LF-001, LF-093, LF-097, fi_endpoint, fi_ep_bind]
+// The objects that an endpoint is bound to, with a reference on each: queues, counters, address
+// vector, event queue, shared receives. Bound before the endpoint is enabled, released when it is
+// closed. [LF-001, LF-093, LF-097, fi_endpoint, fi_ep_bind]
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -44,13 +44,13 @@ class Bindings {
   int bind(const struct fid& endpoint, struct fid* fid, uint64_t flags);
   // Whether all is there that fi_enable needs. 0 or -FI_E*.
   int check_complete() const;
-  // With FI_AV_AUTH_KEY: the jobs of the address vector, those of now and none that come later.
+  // With FI_AV_AUTH_KEY: the present jobs of the address vector; later ones are not included.
   // Empty: it has none. The list lives as long as this. Engine lock held. [LF-019]
   std::span<const JobId> fix_jobs();
   // The keys of those jobs stay in the address vector until release(). Engine lock held.
   void hold_keys();
-  // The engine that the endpoint runs in, by what it is bound to; the same one when called again.
-  // Null after a warning: it is bound to what different engines serve. [LF-145]
+  // The engine of the endpoint, chosen by its bindings; the same one when called again. Null after
+  // a warning: the bound objects belong to different engines. [LF-145]
   DomainEngine* settle();
   // Events in the name of `from` come in the name of `to` from here on. Engine lock held.
   void rename_event_owner(const struct fid& from, const struct fid& to);
@@ -58,7 +58,7 @@ class Bindings {
   void release();
 
   AddressVector* av() const { return av_; }
-  // What it has instead of receives of its own, or null.
+  // Its shared receives, or null if it has its own.
   SharedReceives* shared() const { return shared_; }
   // Null where nothing is to be reported.
   CompletionQueue* tx_cq() const { return tx_cq_; }
@@ -101,7 +101,7 @@ class Bindings {
   std::array<Counter*, kCounterSlots> counters_{};
   EngineChoice choice_;
   EventQueue* eq_ = nullptr;
-  const struct fid* eq_owner_ = nullptr;  // whose name its events have: the endpoint or an alias
+  const struct fid* eq_owner_ = nullptr;  // the fid in its events: the endpoint or an alias
   std::vector<JobId> jobs_;
   std::vector<fi_addr_t> held_keys_;  // the same as keys
 };

@@ -1,4 +1,4 @@
-// What sends and receives of an endpoint check and report alike. [LF-093..097]
+// Common checks and reports of sends and receives of an endpoint. [LF-093..097]
 #include "prov/uet/endpoint/endpoint_state.h"
 
 #include "prov/uet/api/log.h"

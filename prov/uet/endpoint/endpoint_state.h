@@ -1,4 +1,4 @@
-// What the parts of an endpoint have in common. EndpointCore alone writes it.
+// The common state of the parts of an endpoint. EndpointCore alone writes it.
 #pragma once
 
 #include "prov/uet/address/av.h"
@@ -14,7 +14,7 @@
 
 namespace uet::prov {
 
-// What a post remembers in OpContext::user: flags above, an index (AV entry or group) below.
+// The contents of OpContext::user of a post: flags above, an index (AV entry or group) below.
 enum UserBits : uint64_t {
   kReport = 1ULL << 32,      // success makes a CQ entry
   kUnreported = 1ULL << 33,  // the application believes it done already

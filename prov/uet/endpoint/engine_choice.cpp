@@ -1,4 +1,4 @@
-// Which engine; see engine_choice.h.
+// Chooses the engine; see engine_choice.h.
 #include "prov/uet/endpoint/engine_choice.h"
 
 #include <algorithm>
@@ -24,7 +24,7 @@ DomainEngine* EngineChoice::engine_of(const WaitObject& object) const {
   return &*at;
 }
 
-// Where an object is that other endpoints keep; null: there is none.
+// The engine of an object that other endpoints use; null: there is none.
 DomainEngine* EngineChoice::wanted(const std::vector<WaitObject*>& objects) const {
   const auto at = std::ranges::find_if(
       objects, [](const WaitObject* object) { return object->seat().users > 0; });
@@ -34,7 +34,7 @@ DomainEngine* EngineChoice::wanted(const std::vector<WaitObject*>& objects) cons
 DomainEngine* EngineChoice::settle(const std::vector<WaitObject*>& objects, bool needs_first) {
   const std::lock_guard lock(engines_.set_up_lock());
   DomainEngine* place = at_;
-  // Without a queue there is nothing to tell by; most endpoints are in the first.
+  // Without a queue there is no hint; most endpoints are in the first engine.
   if (place == nullptr && (needs_first || objects.empty())) place = &engines_.first();
   if (place == nullptr) place = wanted(objects);
   const bool is_open = place == nullptr;

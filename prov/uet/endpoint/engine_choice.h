@@ -15,8 +15,8 @@ class EngineChoice {
 
   // `objects`: of the queues and counters that the endpoint is bound to, each once. The engine that
   // serves them, if one has endpoints already; else the one with the fewest. `needs_first`: no
-  // other than the first engine will do. They are served by that one from here on. Called again
-  // with more objects, it keeps its choice. Null: two of them have different engines.
+  // other than the first engine will do. From here on that engine serves the objects. Called again
+  // with more objects, it keeps its choice. Null: two objects have different engines.
   DomainEngine* settle(const std::vector<WaitObject*>& objects, bool needs_first);
   // The endpoint ends.
   void release();

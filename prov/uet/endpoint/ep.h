@@ -26,13 +26,13 @@ class Endpoint {
   // Flags of a call without a flags argument.
   uint64_t tx_flags() const { return tx_flags_; }
   uint64_t rx_flags() const { return rx_flags_; }
-  // Of the inject calls: what the manual says they mean. Delivery levels stay as configured.
+  // Flags of the inject calls, by the manual. Delivery levels stay as configured.
   uint64_t inject_flags() const {
     return (tx_flags_ & ~(FI_COMPLETION | FI_INJECT_COMPLETE)) | FI_INJECT | kNoCompletion;
   }
-  // What errors of injected operations are reported with. [fi_endpoint, NOTES]
+  // The flags in errors of injected operations. [fi_endpoint, NOTES]
   void* context() const { return link_.fid.fid.context; }
-  // Of reads, which cannot be injected.
+  // The same for reads, which cannot be injected.
   uint64_t read_flags() const { return tx_flags_ & ~(FI_INJECT | FI_INJECT_COMPLETE); }
 
   int control(int command, void* arg);

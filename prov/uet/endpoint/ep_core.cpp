@@ -55,7 +55,7 @@ int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
   return state_.bound.bind(endpoint, fid, flags);
 }
 
-// Once the endpoint is enabled its engine stays, and other threads read which one it is.
+// Once the endpoint is enabled its engine does not change, and other threads read it.
 int EndpointCore::settle() {
   DomainEngine* const at = state_.bound.settle();
   if (at == nullptr) return -FI_EINVAL;
@@ -141,7 +141,7 @@ int EndpointCore::get_option(int level, int name, void* value, size_t* length) {
     case FI_OPT_MIN_MULTI_RECV:
       return rx_.min_multi_receive().get(value, length);
     case FI_OPT_CM_DATA_SIZE:
-      size_value = 0;  // there are no connections to carry any
+      size_value = 0;  // there are no connections that could carry data
       break;
 #if UET_HAVE_SIZE_OPTS
     case FI_OPT_MAX_MSG_SIZE:

@@ -1,4 +1,4 @@
-// What an endpoint shares with its aliases: its name, what is bound to it, and the two halves that
+// The common part of an endpoint and its aliases: its name, its bindings, and the two halves that
 // send and receive. [LF-041..060, LF-093..099]
 #pragma once
 
@@ -19,7 +19,7 @@ namespace uet::prov {
 class AddressVector;
 class Domain;
 
-// What a domain answers when it has as many endpoints as ep_cnt says; logs what to do. [LF-158]
+// The error of a domain that has as many endpoints as ep_cnt allows; logs what to do. [LF-158]
 int no_endpoint_left();
 
 // Owns the name and the state that the two halves read.
@@ -54,8 +54,8 @@ class EndpointCore {
   const ses::EndpointName& name() const { return name_; }
   const AddressVector* av() const { return state_.bound.av(); }
 
-  // The endpoint and its aliases, any thread. leave(): true when `fid` was the last one. What the
-  // event queue is told in the name of one that leaves, it is told in another one's.
+  // The endpoint and its aliases, any thread. leave(): true when `fid` was the last one. Later
+  // events in the name of one that leaves are reported in another one's name.
   void join(const struct fid& fid);
   bool leave(const struct fid& fid);
 

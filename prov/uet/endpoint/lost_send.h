@@ -1,6 +1,6 @@
-// How the application is told that an operation failed after it had been reported as done: by the
-// event queue and the log, without the op_context, which may be in use again. Once for an address:
-// later operations to it are refused until it is removed and inserted anew. [LF-137]
+// Report of an operation that failed after it had been reported as complete: by the event queue and
+// the log, without the op_context, which may be in use again. Once for an address: later operations
+// to it are refused until it is removed and inserted anew. [LF-137]
 #pragma once
 
 #include "prov/uet/completion/cq.h"

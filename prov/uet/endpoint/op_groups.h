@@ -1,5 +1,5 @@
-// Operations whose several UET messages make one completion. Has memory for as many as were ever in
-// use at once, or more. [LF-047]
+// Operations of several UET messages that make one completion. Its memory follows the largest
+// number in use at once. [LF-047]
 #pragma once
 
 #include "prov/uet/completion/cq.h"
@@ -42,7 +42,7 @@ class OpGroups {
   OpGroup& operator[](uint32_t index) { return groups_[index]; }
 
  private:
-  // As many again. Each has at least two messages in flight, so there is an end to it.
+  // Doubles the number. Each group has at least two messages in flight, so the growth is bounded.
   bool add() {
     constexpr size_t kFirst = 16;
     const size_t before = groups_.size();

@@ -1,5 +1,5 @@
-// What every transmit call does around handing its operation to the stack: one sequence for
-// messages and RMA. [LF-041..049, decision 11]
+// The common sequence of every transmit call around its post to the stack: for messages and RMA.
+// [LF-041..049, decision 11]
 #pragma once
 
 #include "prov/uet/address/av.h"
@@ -8,9 +8,9 @@
 
 namespace uet::prov {
 
-// `call` is a MessageCall or an RmaCall that was checked; `plan` is what its flags mean; `cq_flags`
-// are those of its completion. `post` hands it to the stack: Result<Taken>(Entry&, Destination,
-// OpContext); when it fails, the stack took nothing.
+// `call` is a checked MessageCall or RmaCall; `plan` is the meaning of its flags; `cq_flags` go
+// into its completion. `post` hands it to the stack: Result<Taken>(Entry&, Destination, OpContext);
+// when it fails, the stack took nothing.
 template <class Call, class Post>
 ssize_t Transmissions::post_tx(const Call& call, const Plan& plan, uint64_t cq_flags, Post post) {
   ProgressEngine::Entry entry(ep_.engine());
@@ -37,8 +37,8 @@ ssize_t Transmissions::post_tx(const Call& call, const Plan& plan, uint64_t cq_f
 }
 
 // Hands over an operation of `count` messages that makes one completion: one message per remote
-// segment, by post_part(index, OpContext) -> Result<Taken>. All or nothing: where there is no room
-// for one of them, those before it are taken back. [LF-047]
+// segment, by post_part(index, OpContext) -> Result<Taken>. All or nothing: if there is no room for
+// one of them, the earlier ones are cancelled. [LF-047]
 template <class PostPart>
 Result<ses::Taken> Transmissions::post_parts(ProgressEngine::Entry& entry, uint32_t count,
                                              ses::OpKind kind, const ses::OpContext& context,

@@ -51,7 +51,7 @@ ssize_t check_receive(const MessageCall& call, uint64_t tag_format) {
   return 0;
 }
 
-// FI_EXACT_DIRECTED_RECV alone is one, too.
+// FI_EXACT_DIRECTED_RECV alone also makes a receive directed.
 ses::ReceiveRequest receive_request(const MessageCall& call, std::span<const IoSlice> buffers,
                                     uint32_t multi_min) {
   ses::ReceiveRequest request;

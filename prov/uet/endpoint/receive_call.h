@@ -1,5 +1,5 @@
-// What a receive call asks for: judged, aimed at a sender, and what it keeps with the application.
-// The same whether it is posted at an endpoint or shared by several. [LF-046, LF-059]
+// Checks a receive call, resolves its sender, and keeps its state with the application. The same
+// for receives of an endpoint and shared ones. [LF-046, LF-059]
 #pragma once
 
 #include "prov/uet/endpoint/calls.h"
@@ -29,13 +29,13 @@ ses::ReceiveRequest receive_request(const MessageCall& call, std::span<const IoS
 // Whether a receive of those capabilities can be for one sender.
 bool is_directed(uint64_t caps, bool tagged);
 
-// Fills in who may send to the receive: anybody, an address, or with FI_AUTH_KEY every address of a
-// key. 0 or -FI_E*. The lock of `engine`, whose receive it is, is held; `av` may be null, which
-// only receives from anybody allow. [LF-046, LF-021, LF-068]
+// Fills in which senders match the receive: any, an address, or with FI_AUTH_KEY every address of a
+// key. 0 or -FI_E*. The lock of the receive's `engine` is held; `av` may be null, which only
+// receives from any sender allow. [LF-046, LF-021, LF-068]
 ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
                     const DomainEngine& engine, ses::ReceiveRequest& request);
 
-// Where FI_PEEK | FI_CLAIM keeps what it claimed until FI_CLAIM fetches it: in the application's
+// The place of a message claimed by FI_PEEK | FI_CLAIM until FI_CLAIM fetches it: the application's
 // struct fi_context, which both calls name. [LF-059]
 void keep_claim(void* context, uint32_t claim);
 uint32_t kept_claim(const void* context);

@@ -13,9 +13,9 @@
 
 namespace uet::prov {
 
-// Header data is always taken: where the CQ's format has no member for it, or no CQ is bound, the
-// application does without. What peers write and read is told where FI_RMA_EVENT was asked for or
-// the endpoint has a counter for it. [LF-093, LF-097]
+// Header data is always accepted: if the CQ's format has no member for it, or no CQ is bound, the
+// application does not get it. Remote writes and reads are reported if FI_RMA_EVENT was requested
+// or the endpoint has a counter for them. [LF-093, LF-097]
 ses::CompletionSink Receptions::sink() {
   const bool tells_remote = (ep_.as.caps & FI_RMA_EVENT) != 0 || ep_.bound.counts_remote();
   return {this, &on_done, &on_reserve, &on_release, true, tells_remote};
@@ -54,7 +54,7 @@ ssize_t Receptions::receive(const MessageCall& call) {
   ProgressEngine::Entry entry(ep_.engine());
   if (const ssize_t rc = aim_receive(call, ep_.as.caps, ep_.bound.av(), *ep_.at, request); rc != 0)
     return rc;
-  if (peeks) entry.poll();  // what has arrived shall be seen
+  if (peeks) entry.poll();  // makes arrived packets visible
   if (looks) return look(entry, call, request);
   return book(entry) ? post(entry, call, request) : -FI_EAGAIN;
 }
@@ -155,12 +155,12 @@ void Receptions::done(const ses::Completion& completion) {
   const bool ok = completion.ok();
   ep_.bound.count(Bindings::kRecvCounter, ok);
   if (ep_.bound.rx_cq() == nullptr) return;
-  // Of shared receives it is known only now whose CQ reports them.
+  // For a shared receive the CQ that reports it is known only now.
   const bool reports =
       (user & kReport) != 0 || (ep_.bound.shared() != nullptr && !ep_.bound.rx_selective());
   // A released multi-receive buffer is always reported. [LF-096]
   const bool is_unwanted = ok && !reports && !(multi && released);
-  // What was posted at the endpoint is discarded with it; a shared buffer is given back.
+  // Receives posted at the endpoint are discarded with it; a shared buffer is released.
   const bool is_discarded = ep_.closing && (ep_.bound.shared() == nullptr || !released);
   // The receive of an owner goes back at once where owners may be called.
   const bool is_kept = owned && !(is_unwanted && ep_.domain.home().is_called_back());
@@ -197,8 +197,8 @@ void Receptions::done(const ses::Completion& completion) {
 
 // A peer wrote to a local region or read it. Only header data makes an entry. [LF-094, LF-097]
 void Receptions::remote_done(const ses::Completion& completion) {
-  // A region is written by every atomic; an endpoint counts those that fetch as reads, as the
-  // initiator does. [LF-097]
+  // For a region every atomic counts as a write; for an endpoint a fetching one counts as a read,
+  // as at the initiator. [LF-097]
   const bool is_read = completion.kind == ses::OpKind::remote_read;
   const bool fetches = completion.kind == ses::OpKind::remote_fetching_atomic;
   if (MemoryRegion* region = MemoryRegion::from_user(completion.context.user)) {
@@ -227,8 +227,8 @@ void Receptions::set_source(CompletionEntry& entry, const Sender& from) const {
   entry.src_addr = ep_.addresses().reverse(from.peer, from.initiator_id, from.job);
 }
 
-// Writes a good entry; with FI_SOURCE_ERR one whose sender is unknown becomes an error entry that
-// carries the raw address, and the key that was used where there are keys. [LF-016, LF-019]
+// Writes a good entry; with FI_SOURCE_ERR an entry with an unknown sender becomes an error entry
+// that carries the raw address, and the sender's key if there are keys. [LF-016, LF-019]
 void Receptions::deliver(const CompletionEntry& entry, const Sender& from) {
   CompletionEntry done = entry;
   set_source(done, from);

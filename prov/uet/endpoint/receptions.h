@@ -1,5 +1,5 @@
-// What arrives at an endpoint: the receives that are posted, the looks at kept messages, and the
-// completions of both and of remote operations. [LF-046, LF-057..059, LF-094..097]
+// The receiving half of an endpoint: posted receives, peeks at kept messages, and the completions
+// of both and of remote operations. [LF-046, LF-057..059, LF-094..097]
 #pragma once
 
 #include "prov/uet/endpoint/calls.h"
@@ -21,12 +21,12 @@ class Receptions {
   // `call.flags` is complete: the endpoint's defaults are merged. 0 or -FI_E*; with -FI_EAGAIN
   // nothing was changed.
   ssize_t receive(const MessageCall& call);
-  // FI_PEEK, alone or with FI_CLAIM or FI_DISCARD, and FI_CLAIM | FI_DISCARD, of its own receives
-  // or of those it shares: always a completion of this endpoint. Engine lock held.
+  // FI_PEEK, alone or with FI_CLAIM or FI_DISCARD, and FI_CLAIM | FI_DISCARD, on its own or its
+  // shared receives: always a completion of this endpoint. Engine lock held.
   ssize_t look(ProgressEngine::Entry& entry, const MessageCall& call,
                const ses::ReceiveRequest& request);
-  // What the stack hands back with each message that a receive gets. `report`: success is reported
-  // whatever the CQ's binding says.
+  // The stack returns this with each message that a receive gets. `report`: success is reported
+  // regardless of the CQ's binding.
   static ses::OpContext context_of(const MessageCall& call, bool report);
 
   MinMultiReceive& min_multi_receive() { return min_multi_; }
@@ -36,7 +36,7 @@ class Receptions {
   bool make_room();
 
  private:
-  // Who sent what has arrived.
+  // The sender of an arrived message.
   struct Sender {
     PeerId peer;
     uint32_t initiator_id = 0;

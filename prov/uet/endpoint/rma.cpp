@@ -45,7 +45,7 @@ ssize_t Transmissions::rma(const RmaCall& call) {
     return reject(-FI_EINVAL);
   }
 
-  // One completion of several messages comes when all have ended.
+  // The completion of several messages comes when all have ended.
   if (call.read || call.remote_count > 1) plan.ses_flags &= ~uint32_t{ses::kOpRetain};
   if (ep_.as.mode == ModeChoice::rudi) plan.ses_flags |= ses::kOpRudi;  // [SES-027, LF-129]
   ses::RmaRequest request;

@@ -1,4 +1,4 @@
-// Shared receive contexts: the fid and what can be done to it. See shared_receives.h.
+// Shared receive contexts: the fid and its operations. See shared_receives.h.
 #include "prov/uet/endpoint/shared_receives.h"
 
 #include "prov/uet/address/av.h"
@@ -29,7 +29,7 @@ int close_op(fid* fid) noexcept {
   return guard([&] { return from(fid).close(); });
 }
 
-// CQs and counters are those of the endpoints. [fi_endpoint, SHARED CONTEXTS]
+// CQs and counters belong to the endpoints. [fi_endpoint, SHARED CONTEXTS]
 int bind_op(fid*, fid*, uint64_t) noexcept {
   UET_WARN(EP_CTRL,
            "fi_ep_bind: nothing is bound to a shared receive context; bind the context, "
@@ -251,7 +251,7 @@ ssize_t SharedReceives::post(ProgressEngine::Entry& entry, const MessageCall& ca
   return 0;
 }
 
-// The endpoint that the message came to tells of it; when there is none, the oldest says so.
+// The endpoint of the message reports it; if there is none, the oldest endpoint does.
 ssize_t SharedReceives::look(ProgressEngine::Entry& entry, const MessageCall& call,
                              const ses::ReceiveRequest& request) {
   if (endpoints_.empty()) {
@@ -262,7 +262,7 @@ ssize_t SharedReceives::look(ProgressEngine::Entry& entry, const MessageCall& ca
   }
   EndpointCore* teller = endpoints_.front();
   if ((call.flags & FI_PEEK) != 0) {
-    entry.poll();  // what has arrived shall be seen
+    entry.poll();  // makes arrived packets visible
     const auto seen = entry.ses().claims().peek(teller->id(), request, false, entry.now());
     if (seen.found) teller = endpoint(seen.endpoint);
   } else {

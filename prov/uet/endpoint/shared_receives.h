@@ -1,7 +1,7 @@
-// Shared receive context: receives that several endpoints of one domain and one address vector
-// take their messages from. It has no queue or counter of its own: who gets the message reports it.
-// It and its endpoints are of the first engine of the domain. With FI_PEER the receives are those
-// of another provider, and none is posted here. [LF-133, LF-159, fi_endpoint, SHARED CONTEXTS]
+// Shared receive context: receives that several endpoints of one domain and one address vector use.
+// It has no queue or counter: the endpoint that gets the message reports it. It and its endpoints
+// belong to the first engine of the domain. With FI_PEER the receives belong to another provider,
+// and none is posted here. [LF-133, LF-159, fi_endpoint, SHARED CONTEXTS]
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -35,7 +35,7 @@ class SharedReceives {
   Domain& domain() { return domain_; }
   ses::ReceiveQueueId id() const { return id_; }
 
-  // For endpoints. Bound to it:
+  // For endpoints that are bound to it:
   void add_ref() { ++refs_; }
   void drop_ref() { --refs_; }
   // With that address vector; false: another endpoint has another one.

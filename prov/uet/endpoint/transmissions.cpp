@@ -45,10 +45,10 @@ ssize_t Transmissions::make_plan(uint64_t flags, uint64_t bytes, bool is_message
   if (report) plan.user |= kReport;
   const bool silent = (flags & FI_INJECT) != 0 && !report;
   if (silent) plan.user |= kUnreported;
-  // Neither a completion nor a counter can show when it ends. [PDS-064]
+  // No completion and no counter shows its end. [PDS-064]
   const bool counted = ep_.bound.counts_transmits();
   if (silent && !counted) plan.ses_flags |= ses::kOpQuiet;
-  // Nobody waits for the others, or the application believes them done already.
+  // The application does not wait for other operations, or has their completion already.
   if (!silent && (report || counted) && may_retain(flags, is_message)) {
     plan.ses_flags |= ses::kOpRetain;
   }
@@ -57,18 +57,17 @@ ssize_t Transmissions::make_plan(uint64_t flags, uint64_t bytes, bool is_message
 }
 
 // Whether the operation may be reported as done when its payload is copied. A message may unless a
-// stronger level was asked for: it makes an event of its own at the receiver. What a peer's memory
-// is written by may only where that was asked for, because programs take the completion for the
-// arrival. One behind a fence says by its completion that those before it have arrived. [LF-055,
-// LF-136]
+// stronger level was requested: it makes a separate event at the receiver. A write to a peer's
+// memory may only on request, because programs take its completion as the arrival. The completion
+// of an operation behind a fence means that earlier ones have arrived. [LF-055, LF-136]
 bool Transmissions::may_retain(uint64_t flags, bool is_message) const {
   constexpr uint64_t kStronger = FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
   if (ep_.as.datagram || (flags & (kStronger | FI_FENCE)) != 0) return false;
   return is_message || (flags & FI_INJECT_COMPLETE) != 0;
 }
 
-// The application posts one long message after the other without a look for completions. None of
-// them is what it waits for, so copying them would only cost time. [LF-136]
+// The application posts one long message after the other without a look for completions. It waits
+// for none of them, so copying them would only cost time. [LF-136]
 bool Transmissions::waits_for_none(const ProgressEngine::Entry& entry, const Plan& plan) {
   constexpr uint32_t kInARow = 8;
   constexpr uint64_t kLongBytes = 8 * 1024;
@@ -100,8 +99,7 @@ ssize_t Transmissions::refuse(ProgressEngine::Entry& entry, const Plan& plan, fi
   return to_fi_errno(why);
 }
 
-// The payload was copied: the application is told that the operation is done. What becomes of it
-// later goes to retained_done().
+// The payload was copied: reports the operation as complete. retained_done() gets its real end.
 void Transmissions::report_retained(const Plan& plan, void* op_context, uint64_t flags) {
   ++unreported_;
   ep_.bound.count((flags & FI_SEND) != 0 ? Bindings::kSendCounter : Bindings::kWriteCounter, true);
@@ -113,7 +111,7 @@ void Transmissions::report_retained(const Plan& plan, void* op_context, uint64_t
   ep_.bound.tx_cq()->push(done);
 }
 
-// What FI_MORE held back leaves although this call is refused.
+// Sends operations that FI_MORE held back, although this call is refused.
 ssize_t Transmissions::reject(ssize_t error) {
   ProgressEngine::Entry entry(ep_.engine());
   entry.post(FlushPolicy::Nothing());

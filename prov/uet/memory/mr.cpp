@@ -100,7 +100,7 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
   if (domain.terms().has_virtual_addresses()) {
     base_ = reinterpret_cast<uintptr_t>(attr.mr_iov[0].iov_base);
   }
-  // Counters count messages, and on RUDI there are none. [LF-097]
+  // Counters count messages, and RUDI has none. [LF-097]
   if ((flags & FI_RMA_EVENT) != 0) idempotent_ = false;
   for (size_t i = 0; i < attr.iov_count; ++i) {
     iov_.push_back(
@@ -134,8 +134,8 @@ int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, f
   return 0;
 }
 
-// A part of a region has a key and rights of its own and lies within it; the whole stays open for
-// as long. [LF-119, fi_mr, base_mr]
+// A part of a region has its own key and rights and lies within it; the whole stays open as long as
+// the part. [LF-119, fi_mr, base_mr]
 int MemoryRegion::become_part_of(const fid_mr* base) {
   // libfabric gives it as const; the region behind it counts its parts.
   auto* const region = const_cast<fid_mr*>(base);
@@ -165,7 +165,7 @@ bool MemoryRegion::covers(const IoSlice& slice) const {
   return false;
 }
 
-// Whose requests may use it. [LF-037]
+// Peers whose requests may use it. [LF-037]
 int MemoryRegion::restrict_to(const fi_mr_attr& attr, uint64_t flags) {
   if (domain_.terms().has_av_keys) return restrict_to_av(attr, flags);
   if (attr.auth_key_size == 0) {
@@ -268,13 +268,13 @@ int MemoryRegion::add() {
   return 0;
 }
 
-// The first engine makes the key, if the provider is to; the others take it as it is. [LF-145]
+// The first engine makes a provider key; the other engines use the same one. [LF-145]
 Result<void> MemoryRegion::add_to(const DomainEngine& engine, ses::RegionRequest request) {
   ProgressEngine::Entry entry(*engine.progress);
   ses::MemoryRegions& regions = entry.ses().memory();
   if (ids_.empty()) {
-    // A key of 12 bits has no room for a restriction to an endpoint, and the header that it travels
-    // in does not say who sent it. [SES-008, LF-028]
+    // A 12-bit key has no room for a restriction to an endpoint, and the header that carries it
+    // does not name the sender. [SES-008, LF-028]
     request.optimized =
         provider_key_ && ri_ == 0 && !directed_ && entry.ses().config().small_headers;
   } else if (provider_key_) {
@@ -283,7 +283,7 @@ Result<void> MemoryRegion::add_to(const DomainEngine& engine, ses::RegionRequest
   }
   const ses::RegionId id = UET_TRY(regions.add(request));
   ids_.push_back(id);
-  // Of a key that travels as a hash the application goes on to know its own. [LF-150]
+  // If the key travels as a hash, the application still sees its own key. [LF-150]
   if (provider_key_ || ses::has_key_format(requested_key_)) link_.fid.key = regions.key(id);
   return {};
 }

@@ -22,13 +22,14 @@ std::unique_ptr<ControlSocket> ControlSocket::open(Answer answer) {
 }
 
 bool ControlSocket::listen() {
-  // Packets: a request is whole or it is none, and an answer is sent in one call or not at all.
+  // Packets: a request arrives whole or not at all, and an answer is sent in one call or not at
+  // all.
   listener_ = io::Fd(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   return listener_ && bind() && ::listen(listener_.get(), kClients) == 0;
 }
 
-// Takes the first free number. A stranger may hold some of the names; uet_ctl asks the system whose
-// a socket is and does not believe its name.
+// Takes the first free number. Other processes may hold some of the names; uet_ctl asks the system
+// for the owner of a socket and does not trust its name.
 bool ControlSocket::bind() {
   for (uint32_t number = 0; number < kNames; ++number) {
     name_ = std::string(kControlPrefix) + std::to_string(::getpid()) + "/" + std::to_string(number);

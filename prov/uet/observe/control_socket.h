@@ -1,6 +1,6 @@
-// Where uet_ctl asks a domain: a Unix socket in the abstract name space, so that nothing is left
-// behind when the process dies. One short request, one answer, and the connection ends. Serves
-// clients of the same user and of root only; nothing that a client does makes serve() wait.
+// The socket through which uet_ctl queries a domain: a Unix socket in the abstract name space, so
+// that nothing remains when the process dies. One short request, one answer, and the connection
+// ends. Serves clients of the same user and of root only; serve() never waits for a client.
 #pragma once
 
 #include "io/socket.h"
@@ -16,8 +16,8 @@ namespace uet::prov {
 
 // The names of all sockets begin so; the process ID and a number follow: "uet-ctl/4711/0".
 inline constexpr std::string_view kControlPrefix = "uet-ctl/";
-// The requests, each answered by one JSON object: what a domain has counted, what it waits for, and
-// its congestion contexts; " N" behind the last one asks for a later page. The number is its
+// The requests, each answered by one JSON object: counters of a domain, its waiting operations, and
+// its congestion contexts; " N" after the last one asks for a later page. The number is its
 // version.
 inline constexpr std::string_view kStatsRequest = "uet-ctl 1 stats";
 inline constexpr std::string_view kDumpRequest = "uet-ctl 1 dump";
@@ -33,8 +33,8 @@ class ControlSocket {
 
   // Readable when serve() has something to do. May be another one after serve().
   int fd() const { return epoll_ ? epoll_.get() : listener_.get(); }
-  // Takes new clients and answers those who asked; bounded. A client that says nothing keeps its
-  // place until kClients newer ones came.
+  // Takes new clients and answers requests; bounded. A silent client keeps its place until kClients
+  // newer ones came.
   void serve();
   // Without the leading zero octet.
   const std::string& name() const { return name_; }
@@ -57,9 +57,9 @@ class ControlSocket {
   Answer answer_;
   std::string name_;
   io::Fd listener_;
-  io::Fd epoll_;  // of these and of clients; only while there is one that has said nothing yet
+  io::Fd epoll_;  // the listener and the clients; only while a client is silent
   std::array<io::Fd, kClients> clients_;
-  uint32_t next_client_ = 0;  // whose place the next one takes
+  uint32_t next_client_ = 0;  // place of the next client
 };
 
 }  // namespace uet::prov

@@ -34,7 +34,7 @@ Instant DomainErrand::run(Instant now) {
     if (now >= look_at_) look_at_network(now);
     if (control_ != nullptr) control_->serve();
   } catch (const std::bad_alloc&) {
-    // A client gets no answer, or a queue no event; there is no memory to tell anybody more.
+    // A client gets no answer, or a queue no event; there is no memory for a report.
   }
   return look_at_;
 }

@@ -1,5 +1,5 @@
-// What the helper thread of an engine does for an open domain beside running that engine: answers
-// uet_ctl, and looks once a second whether the network interface still works.
+// Work of an engine's helper thread for an open domain besides running the engine: answers uet_ctl,
+// and checks once a second whether the network interface still works.
 #pragma once
 
 #include "prov/uet/observe/control_socket.h"

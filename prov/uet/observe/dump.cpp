@@ -26,7 +26,7 @@ const char* kind_name(ses::OpKind kind) {
     case ses::OpKind::remote_read:
     case ses::OpKind::remote_atomic:
     case ses::OpKind::remote_fetching_atomic:
-      break;  // those are no operations of an initiator
+      break;  // these are no operations of an initiator
   }
   return "?";
 }

@@ -1,4 +1,4 @@
-// Who is told when the network interface under a domain fails: the event queues bound to the domain
+// Reports a failure of the network interface under a domain to the event queues bound to the domain
 // and to its endpoints, once for each failure. Any thread.
 #pragma once
 

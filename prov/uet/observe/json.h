@@ -1,4 +1,5 @@
-// Writing JSON: members behind each other into a text. What is opened by hand is closed by hand.
+// Writes JSON: members one after the other into a text. The caller closes each object that it
+// opened itself.
 #pragma once
 
 #include "base/time.h"

@@ -10,7 +10,7 @@
 namespace uet::prov {
 namespace {
 
-// Endpoints that an answer lists; a process with more is told by their number.
+// Endpoints that an answer lists; for more than these it only gives their number.
 constexpr size_t kEndpointsListed = 64;
 
 }  // namespace

@@ -1,5 +1,5 @@
-// The state of a domain as the text that uet_ctl gets: one JSON object. What it says is for people
-// and their scripts; docs/howto/uet_ctl.md lists the members.
+// The state of a domain as the text for uet_ctl: one JSON object. It is for people and their
+// scripts; docs/howto/uet_ctl.md lists the members.
 #pragma once
 
 #include "prov/uet/api/fi_ext_uet.h"
@@ -26,7 +26,7 @@ struct DomainStatus {
   std::vector<std::pair<uint16_t, uint16_t>> endpoints;  // (PIDonFEP, RI)
 };
 
-// Which domain it is: the members that every answer begins with.
+// The members that identify the domain at the start of every answer.
 void put_identity(std::string& out, const DomainStatus& status);
 
 // "10.0.0.1 4793", or "" for an address that is not valid.

@@ -1,5 +1,5 @@
-// The peer interface of libfabric as its releases spell it: what the owner of receives is asked and
-// told. [LF-159, fi_peer]
+// The peer interface of libfabric in its releases: calls to the owner of receives. [LF-159,
+// fi_peer]
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -10,7 +10,7 @@
 namespace uet::prov {
 
 // Asks for the receive of a message. 0: `entry` is it; -FI_ENOENT: there is none, and `entry` is
-// for queue_of; others: nothing happened.
+// for queue_of; other values: nothing happened.
 inline int ask_owner(fid_peer_srx& srx, bool tagged, fi_addr_t from, uint64_t tag,
                      [[maybe_unused]] size_t bytes, fi_peer_rx_entry*& entry) {
 #if UET_HAVE_PEER_MATCH
@@ -33,7 +33,7 @@ inline void free_receive(fi_peer_rx_entry& entry) {
   static_cast<fid_peer_srx*>(entry.peer_context)->owner_ops->free_entry(&entry);
 }
 
-// What is known of a message that the owner is to remember.
+// The facts about a message that the owner has to store.
 inline void describe_kept(fi_peer_rx_entry& entry, size_t bytes,
                           [[maybe_unused]] const uint64_t* data) {
 #if UET_HAVE_PEER_MATCH

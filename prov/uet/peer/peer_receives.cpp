@@ -159,7 +159,7 @@ ses::Asked PeerReceives::ask(const ses::Sought& message, ses::ReceiveRequest& ou
   return describe(*entry, out) ? ses::Asked::receive : ses::Asked::useless;
 }
 
-// Where the message goes, and what its completion leads back to. False: there is no such memory.
+// The buffers of the message, and the context of its completion. False: the memory is not usable.
 bool PeerReceives::describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out) {
   out.context = {&entry, kOwned};
   const int rc = slices_.assign(entry.iov, entry.count);
@@ -198,7 +198,7 @@ int PeerReceives::start(fi_peer_rx_entry& entry) {
   const auto kept = queued_.find(&entry);
   if (kept == queued_.end()) return -FI_ENOENT;
   const uint32_t claim = kept->second;
-  // Owners do not try again what they have started.
+  // Owners do not try a started receive again.
   if (!endpoint_of(visit.ses().claims().look(id_, claim)).rx().make_room()) return -FI_ENOMEM;
   queued_.erase(kept);
   receive(visit, entry, claim);
@@ -225,7 +225,7 @@ void PeerReceives::receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry
                                  ? visit.ses().claims().receive(id_, claim, request, visit.now())
                                  : Result<void>(Errc::invalid);
   if (taken.ok()) return;
-  // The message was lost; or there is no usable memory of the owner, or none for another receive.
+  // The message was lost; or the owner has no usable memory, or none for another receive.
   visit.ses().claims().refuse(id_, claim, visit.now());
   report_lost(endpoint_of(seen), entry, taken.error());
 }

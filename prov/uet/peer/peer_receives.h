@@ -1,7 +1,6 @@
-// The receives of another provider, which fi_srx_context with FI_PEER imports: asked for one when a
-// message arrives, told of messages that are kept, and asking in turn for these to be received or
-// thrown away. The owner may do that while another thread closes endpoint or context.
-// [LF-159, fi_peer, PEER SRX]
+// The receives of another provider, imported by fi_srx_context with FI_PEER. uet asks the owner for
+// one when a message arrives and reports kept messages to it; the owner later starts or discards
+// these, possibly while another thread closes endpoint or context. [LF-159, fi_peer, PEER SRX]
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -23,7 +22,7 @@ class EndpointCore;
 
 class PeerReceives final : public ses::ReceiveOwner {
  public:
-  // What the context of fi_srx_context names; null after a warning: nothing that can be asked.
+  // The owner in the context of fi_srx_context; null after a warning: the context is not usable.
   static std::unique_ptr<PeerReceives> import(Domain& domain, void* context);
   ~PeerReceives();
   PeerReceives(const PeerReceives&) = delete;
@@ -45,7 +44,7 @@ class PeerReceives final : public ses::ReceiveOwner {
 
   // The operations behind struct fi_ops_srx_peer. 0 or -FI_E*: -FI_ENOENT, no message is kept for
   // the entry, which went back if there was one; -FI_ENOMEM, there is no memory for its completion.
-  // Then nothing was changed.
+  // In the last case nothing was changed.
   int start(fi_peer_rx_entry& entry);
   int discard(fi_peer_rx_entry& entry);
   // The sender of its message, FI_ADDR_UNSPEC where it has no name.

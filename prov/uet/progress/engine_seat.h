@@ -1,5 +1,5 @@
-// Which engine of its domain serves a completion queue or a counter. It is the first one until an
-// endpoint of another engine is bound. [decision 27]
+// The engine that serves a completion queue or a counter: the first one until an endpoint of
+// another engine is bound. [decision 27]
 #pragma once
 
 #include <atomic>

@@ -5,7 +5,7 @@
 
 namespace uet::prov {
 
-// What the helper thread does for a domain beside running its engine, seldom and without the lock.
+// Work of the helper thread for a domain besides running its engine, rare and without the lock.
 class Errand {
  public:
   virtual ~Errand() = default;

@@ -1,13 +1,13 @@
 // FlushPolicy: the helper thread's part.
 //
-// The helper must cost nothing while the application polls and must be there when it does not.
-// A wake-up in the midst of a ping-pong costs as much as ten messages. So while the application
-// comes by the helper sleeps on a timer alone, and now and then a visit puts that timer off;
-// packets do not wake it. When the timer ends, nobody has come for half of its time at least: the
-// helper runs the engine and then sleeps on the engine's deadline and on the socket, in poll
-// because that leaves nothing registered with the socket meanwhile. A visit that makes the deadline
-// earlier than the one it sleeps on wakes it, which happens at most once, because then it waits for
-// the timer again. [architecture 5]
+// The helper must cost nothing while the application polls and must run when it does not. A wake-up
+// in the middle of a ping-pong costs as much as ten messages. So while the application polls the
+// helper sleeps on a timer alone, and now and then a visit extends that timer; packets do not wake
+// it. When the timer ends, no visit came for at least half of its time: the helper runs the engine
+// and then sleeps on the engine's deadline and on the socket, in poll because that leaves nothing
+// registered with the socket meanwhile. A visit that makes the deadline earlier than the one it
+// sleeps on wakes it, which happens at most once, because then it waits for the timer again.
+// [architecture 5]
 //
 // watch \ event | timer over       | socket, deadline, pause over | earlier deadline
 // visits        | run, then engine | -                            | -

@@ -1,7 +1,7 @@
-// When what is queued leaves, and when the helper thread takes over: every decision of a domain, by
-// the table in flush_table.h. A plain object: no lock, no clock, no engine. It is told what happens
-// and when, and answers with the row that decides. The caller holds the engine lock, and does what
-// the row says, except where a function is static. [decision 9]
+// Decides when queued packets leave, and when the helper thread takes over: every decision of a
+// domain, by the table in flush_table.h. A plain object: no lock, no clock, no engine. Each call
+// reports an event and its time, and returns the row that decides. The caller holds the engine
+// lock, and acts as the row says, except where a function is static. [decision 9]
 #pragma once
 
 #include "prov/uet/progress/flush_table.h"
@@ -20,7 +20,7 @@ class FlushPolicy {
     bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for an absence
     Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
   };
-  // Who else may run the engine.
+  // The other threads that may run the engine.
   struct Others {
     bool has_helper;     // a helper thread exists
     bool thread_sleeps;  // inside the provider, until something happens
@@ -28,7 +28,7 @@ class FlushPolicy {
   // A call of the application posted a send, RMA or atomic operation.
   struct Operation {
     uint64_t bytes;
-    uint32_t unfinished;  // operations of its endpoint, this one included
+    uint32_t unfinished;  // unfinished operations of its endpoint, including this one
     bool more;            // FI_MORE
   };
   // It posted a receive.
@@ -37,7 +37,7 @@ class FlushPolicy {
   };
   // It was refused, or it cancelled something.
   struct Nothing {};
-  // What the helper finds when it comes in, or when it has run the engine.
+  // State at a helper's turn, or after it has run the engine.
   struct HelperSees {
     uint64_t visits;     // by the application so far
     bool timer_over;     // that visits put off
@@ -98,7 +98,7 @@ class FlushPolicy {
     if (!others.has_helper) return Decision::came_unserved;
     return waits ? Decision::came_waits : Decision::came_no_habit;
   }
-  // What such a poll leaves behind.
+  // State after such a poll.
   struct Look {
     bool arrived;  // packets came
     bool pressed;  // more is queued than ACKs that no peer waits for
@@ -130,7 +130,7 @@ class FlushPolicy {
     posts_.on_sent();
   }
 
-  // Posts wait. While they do, no other question is asked when a poll finds a completion.
+  // Posts wait. Meanwhile a poll that finds a completion asks for no other decision.
   bool holds_posts() const { return posts_.is_holding(); }
   // Operations posted since the application looked for completions.
   uint32_t posts_in_a_row() const { return posts_.in_a_row(); }
@@ -138,8 +138,8 @@ class FlushPolicy {
   // The helper thread.
 
   Watch watch() const { return watch_; }
-  // A visit at or after put_off_at(), or the helper found that there were visits: the helper's
-  // timer runs anew, as long as the row says, and a visit at put_off_at() or later asks again.
+  // A visit at or after put_off_at(), or the helper found that there were visits: restarts the
+  // helper's timer for the time in the row; a visit at put_off_at() or later asks again.
   Decision on_visit(uint64_t visits, Instant now);
   Instant put_off_at() const { return put_off_at_; }
   // A visit ends. True: left_earlier, the helper has to be woken. Ask only while it watches the
@@ -149,7 +149,7 @@ class FlushPolicy {
     watch_ = row_of(Decision::left_earlier).watch;
     return true;
   }
-  // The thread that watched the socket for others does so no longer: the helper has to be woken.
+  // The thread that watched the socket for other sleepers has stopped: the helper must be woken.
   void on_unserved() { watch_ = row_of(Decision::unserved).watch; }
   // The helper is awake and a thread is inside. Needs no lock.
   static Decision on_busy(bool must_serve, bool auto_progress);

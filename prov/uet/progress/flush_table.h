@@ -1,5 +1,5 @@
-// The decisions of FlushPolicy: what happened, what follows, and why. Of the rows of one event the
-// first one whose case holds decides. docs/decisions/0009-when-packets-leave.md shows this table.
+// The decisions of FlushPolicy: event, action, and reason. Among the rows of one event the first
+// with a true condition decides. docs/decisions/0009-when-packets-leave.md shows this table.
 #pragma once
 
 #include "prov/uet/progress/absence.h"
@@ -11,17 +11,17 @@
 
 namespace uet::prov {
 
-// What happens to all that is queued: posts, acknowledgements, packets to send again.
+// Action on all queued packets: posts, acknowledgements, resends.
 enum class Flush : uint8_t {
   wait,   // nothing leaves now
   send,   // what may leave does
   round,  // the engine also receives and runs its timers, and then sends
 };
 
-// What the helper thread waits for from now on.
+// What the helper thread waits for next.
 enum class Watch : uint8_t {
   same,    // as before
-  visits,  // that there are none for a while: they put its timer off
+  visits,  // a time without visits: each visit extends its timer
   pause,   // that a while is over
   engine,  // the engine's deadline, and its socket
 };
@@ -82,10 +82,10 @@ struct FlushRow {
   Duration after = Duration::zero();  // the helper's timer or pause
 };
 
-// Somebody is inside while threads wait to be served: about as long as a visit takes.
+// A thread is inside while other threads wait to be served: about as long as a visit takes.
 inline constexpr Duration kServeRetry = Duration::microseconds(20);
-// Threads in WaitObject run the engine themselves; the helper only looks after those of their
-// deadlines that moved while they slept.
+// Threads in WaitObject run the engine themselves; the helper only watches deadlines that moved
+// while they slept.
 inline constexpr Duration kSleepersPause = Duration::milliseconds(10);
 // The socket took no more: long enough for a buffer to drain, short enough not to be seen.
 inline constexpr Duration kBacklogRetry = Duration::microseconds(100);

@@ -11,7 +11,7 @@
 
 namespace uet::prov {
 
-// What may end one rest beside wake(), the errand and the time.
+// Events that may end one rest besides wake(), the errand and the time.
 struct RestEnds {
   int socket = -1;     // of the engine, readable when packets came; -1: not watched
   bool timer = false;  // the timer that visits of the application put off

@@ -1,4 +1,4 @@
-// The helper's loop, and how the thread behaves toward those of the application.
+// The helper's loop, and the scheduling of its thread beside the application's threads.
 #include "prov/uet/progress/helper_thread.h"
 
 #include "base/assert.h"

@@ -1,4 +1,4 @@
-// The helper thread of an engine: rests, does a turn, rests again. What a turn does is its owner's.
+// The helper thread of an engine: rests, runs a turn, rests again. Its owner defines the turn.
 #pragma once
 
 #include "prov/uet/progress/helper_rest.h"
@@ -16,8 +16,8 @@ namespace uet::prov {
 // Started and stopped by one thread; what says so may be called by any.
 class HelperThread {
  public:
-  // One turn, on the thread. Returns until when it rests afterwards; in `ends` it says what else
-  // ends that rest.
+  // One turn, on the thread. Returns the end of the rest that follows; `ends` receives the other
+  // events that end it.
   using Turn = std::function<Instant(RestEnds& ends)>;
 
   HelperThread() = default;
@@ -25,9 +25,9 @@ class HelperThread {
   HelperThread(const HelperThread&) = delete;
   HelperThread& operator=(const HelperThread&) = delete;
 
-  // The thread begins with a rest of that long. False: there is no descriptor or no thread.
+  // The thread begins with a rest of that length. False: there is no descriptor or no thread.
   bool start(Duration first_rest, Turn turn);
-  // Ends the thread after the turn that it is at, if there is one. Not to be called in a turn.
+  // Ends the thread after its present turn, if there is one. Not to be called in a turn.
   void stop();
   // Started, and not stopped yet. Any thread.
   bool is_running() const { return is_running_.load(std::memory_order_relaxed); }

@@ -1,4 +1,4 @@
-// The helper thread's timer: it ends when nobody has visited the engine for a while.
+// The helper thread's timer: it ends when no thread has visited the engine for a while.
 #pragma once
 
 #include "base/time.h"

@@ -1,5 +1,5 @@
-// Whether the application posts several sends in a row before it looks for completions. If that is
-// its habit, they wait for each other and leave in few system calls.
+// Whether the application posts several sends in a row before it polls. If that is its habit, they
+// wait for each other and leave in few system calls.
 //
 // When a post waits, and why it leaves: the rows "a post" of flush_table.h.
 //
@@ -21,11 +21,11 @@ class PostHabit {
  public:
   struct Post {
     uint64_t bytes;
-    uint32_t unfinished;  // operations of its endpoint, this one included
+    uint32_t unfinished;  // unfinished operations of its endpoint, including this one
     bool is_served;       // the helper sends it if the application does not return
   };
 
-  // post_waits: it may wait for more. Any other row: it leaves, and all that waited with it.
+  // post_waits: the post may wait for more posts. Any other row: it leaves with all waiting ones.
   Decision on_posted(const Post& post, Instant now) {
     if (run_ < kRunMax) ++run_;
     last_at_ = now;
@@ -42,7 +42,7 @@ class PostHabit {
   // No next post came within kPatience, nor a look.
   bool is_overdue(Instant now) const { return held_ > 0 && now - held_since_ > kPatience; }
 
-  // Everything left, for a reason of its own.
+  // All packets left, for another reason.
   void on_sent() {
     held_ = 0;
     held_bytes_ = 0;
@@ -95,7 +95,7 @@ class PostHabit {
   void lose(Instant now) { owed_ = std::min(now - held_since_, kSteadyAbsence); }
 
   Instant last_at_;     // the latest post
-  Instant held_since_;  // the first of those that wait
+  Instant held_since_;  // the first of the waiting posts
   uint32_t run_ = 0;    // posts since the application looked, at most kRunMax
   uint32_t usual_ = 0;  // length of the latest run of kRun or more that ended with a prompt look
   uint32_t held_ = 0;   // posts that wait

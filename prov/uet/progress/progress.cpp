@@ -1,5 +1,5 @@
-// ProgressEngine: entry accounting and the helper thread. When the helper comes and what it waits
-// for is decided in flush_policy.cpp. [architecture 5]
+// ProgressEngine: entry accounting and the helper thread. flush_policy.cpp decides when the helper
+// runs and what it waits for. [architecture 5]
 #include "prov/uet/progress/progress.h"
 
 #include <poll.h>
@@ -188,7 +188,7 @@ void ProgressEngine::set_helper_watches(bool watches) {
   io().on_sleep(watches);
 }
 
-// Somebody runs the engine right now.
+// A thread runs the engine right now.
 Instant ProgressEngine::helper_kept_out() {
   const Decision decision = FlushPolicy::on_busy(sleepers_.may_be_served(), options_.auto_progress);
   const Duration after = row_of(decision).after;

@@ -1,7 +1,6 @@
-// Who runs a domain's engine: the lock around it, the three verbs of the calls that visit it (post,
-// poll, wait), and the helper thread for the time when no call comes. FlushPolicy decides what a
-// visit sends. Knows nothing about completions; who sleeps for one uses WaitObject. [architecture
-// 5]
+// Runs a domain's engine: the lock around it, the three kinds of visits (post, poll, wait), and the
+// helper thread for times without calls. FlushPolicy decides which packets a visit sends. It knows
+// nothing about completions; threads that wait for one use WaitObject. [architecture 5]
 #pragma once
 
 #include "prov/uet/api/process.h"
@@ -41,14 +40,15 @@ class ProgressEngine {
                                                         const Options& options);
   // Stops the helper, without waiting for the network: see drain(). No thread is inside any more.
   ~ProgressEngine();
-  // For the end of a process whose threads may still be inside: the helper stops, and what the
-  // backend has buffered leaves. Calls go on as before, without a helper. Waits for a moment only,
+  // For the end of a process whose threads may still be inside: the helper stops, and packets in
+  // the backend's buffer leave. Calls work as before, without a helper. Waits for a moment only,
   // because the thread that ends the process may be inside itself (a signal's handler).
   void retire();
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
 
-  // What a look finds is the application's then, or stays and is found again (a counter's value).
+  // The application gets the completions that a poll finds, or they stay and are found again (a
+  // counter's value).
   enum class Find : uint8_t {
     taken,
     stays
@@ -60,7 +60,7 @@ class ProgressEngine {
   class Entry {
    public:
     explicit Entry(ProgressEngine& owner) : now_(owner.enter()), owner_(owner) {}
-    // Of the engine that serves the object with that seat.
+    // The engine that serves the object with that seat.
     explicit Entry(const EngineSeat& seat) : owner_(enter(seat, now_)) {}
     ~Entry() { owner_.leave(); }
     Entry(const Entry&) = delete;
@@ -88,8 +88,8 @@ class ProgressEngine {
       const Raised turn(owner_.is_turn_);
       return poll();
     }
-    // A look for completions. `ready` says, with the lock held, whether there is what the call
-    // looks for; where there is not, the engine receives first. Returns what `ready` said last.
+    // A poll. `ready` tells, with the lock held, whether the call has a result; if not, the engine
+    // receives first. Returns the last value of `ready`.
     template <class Ready>
     bool poll(Ready ready, Find find = Find::taken) {
       FlushPolicy& policy = owner_.policy_;
@@ -105,8 +105,8 @@ class ProgressEngine {
       owner_.flush(decision, now_);
       return is_ready;
     }
-    // The owner's turn: a look for completions of its queue or counter. Owners are asked for
-    // receives only here. `deliver` hands over what is there for it, before and after. [LF-159]
+    // The owner's turn: a poll of its queue or counter. Owners are asked for receives only here.
+    // `deliver` hands over their entries, before and after. [LF-159]
     template <class Deliver, class Ready>
     void turn(Deliver deliver, Ready ready) {
       call_out([&] {
@@ -119,7 +119,7 @@ class ProgressEngine {
         deliver();
       });
     }
-    // The one way to an owner: what it calls of uet meanwhile is refused. [LF-159]
+    // The only way to call an owner: its calls of uet meanwhile are refused. [LF-159]
     template <class Calls>
     void call_out(Calls calls) {
       const Home::CallOut out(owner_.home_);
@@ -180,8 +180,8 @@ class ProgressEngine {
   // For fi_close(domain), before the engine goes away.
   void drain(Duration limit);
 
-  // The backend: failure() by any thread; wait_fd() and on_sleep() for who is about to sleep, lock
-  // held.
+  // The backend: failure() from any thread; wait_fd() and on_sleep() for a thread that is about to
+  // sleep, lock held.
   io::PacketIo& io() const { return engine_->io(); }
   // Every counter of every layer. Lock held.
   void report_counters(const io::CounterSink& sink);
@@ -196,7 +196,7 @@ class ProgressEngine {
   Instant wake_by(Instant now) const {
     return FlushPolicy::wake_by(engine_->next_deadline(), engine_->has_backlog(), now);
   }
-  // The thread that runs the engine while nobody visits it; it may not run.
+  // The thread that runs the engine when there are no visits; it may not run.
   HelperThread& helper() { return helper_; }
 
   // The address behind a PeerId. Lock held.
@@ -208,7 +208,7 @@ class ProgressEngine {
  private:
   ProgressEngine(std::unique_ptr<fep::Engine> engine, const Options& options);
   FlushPolicy::Others others() const { return {helper_.is_running(), !sleepers_.none()}; }
-  // Does what the row says. True: a round moved something.
+  // Acts as the row says. True: a round moved packets.
   bool flush(Decision decision, Instant now) {
     const Flush what = kFlushColumn.of[static_cast<size_t>(decision)];
     return what != Flush::wait && flush_now(what, now);
@@ -231,7 +231,7 @@ class ProgressEngine {
   // Under the lock.
   FlushPolicy policy_;
   Sleepers sleepers_;
-  bool is_turn_ = false;  // packets are received for who calls
+  bool is_turn_ = false;  // packets are received for the caller
   uint64_t lost_at_owner_ = 0;
   bool helper_watches_ = false;  // the backend was told that the helper sleeps on wait_fd()
 

@@ -1,6 +1,6 @@
-// Whether the application answers what it receives at once. If it does, the acknowledgement of a
+// Whether the application answers received messages at once. If it does, the acknowledgement of a
 // message waits for the reply, as TCP does for a ping-pong: both leave in one system call, the
-// reply first. One missed reply ends the habit; the helper thread sends what waited in vain.
+// reply first. One missed reply ends the habit; then the helper thread sends the ACK.
 #pragma once
 
 #include "prov/uet/progress/absence.h"
@@ -26,9 +26,8 @@ class ReplyHabit {
   // The application took another completion, which was there already.
   void on_found() { may_glance_ = true; }
 
-  // The application looked and took nothing: because it looks until there is nothing more, or for a
-  // counter that it does not use up. True: for the first time since it took something, and a reply
-  // may still follow.
+  // The application polled and took nothing: because it polls until the queue is empty, or for a
+  // counter. True: for the first time since it took something, and a reply may still follow.
   bool on_glance() {
     if (delivered_at_.is_never() || !may_glance_) return false;
     may_glance_ = false;
@@ -56,8 +55,8 @@ class ReplyHabit {
  private:
   static constexpr uint32_t kHabit = 3;  // replies in a row
   static constexpr Duration kAtOnce = Duration::microseconds(50);
-  // What a shared system call saves; what it may cost the peer is time that it waits in vain, at
-  // most until the helper comes by. The one is held against the other, in such units.
+  // Gain: a saved system call. Cost: the time that the peer waits in vain, at most until the helper
+  // runs. Both are counted in such units.
   static constexpr Duration kSaved = Duration::microseconds(10);
   static constexpr int32_t kCreditMax = 1000;
 

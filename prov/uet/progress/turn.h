@@ -1,4 +1,4 @@
-// What holds while somebody has the turn, and ends with it, however it ends.
+// State that lasts for a turn, and ends with it in any case.
 #pragma once
 
 #include "ses/ses.h"

@@ -1,5 +1,5 @@
-// What people read of a setting: its values, its default, the text of fi_info, the line that says
-// that a value is wrong. All of it from the table.
+// Texts of a setting for people: its values, its default, the text of fi_info, the warning for a
+// wrong value. All of it comes from the table.
 #pragma once
 
 #include "prov/uet/settings/setting.h"

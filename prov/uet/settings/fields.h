@@ -48,7 +48,7 @@ constexpr void from_number(std::optional<T>& member, int64_t number) {
 #define UET_FIELD(MEMBER) (Field{UET_GET_SET(MEMBER)})
 #define UET_STACK(MEMBER) (Field{UET_GET_SET_STACK(MEMBER)})
 #define UET_FIELD_AND_STACK(MEMBER, STACK) (Field{UET_GET_SET(MEMBER), UET_GET_SET_STACK(STACK)})
-// A text that is kept as it is written.
+// A text that is kept unchanged.
 #define UET_TEXT(MEMBER)                                     \
   (Field{.text = [](const Settings& s) { return s.MEMBER; }, \
          .read =                                             \

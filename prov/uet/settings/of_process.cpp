@@ -28,7 +28,7 @@ void add_unknown(SettingTexts& texts) {
   }
 }
 
-// What the environment says, as libfabric gives it.
+// The environment, as libfabric reports it.
 SettingTexts texts_of_process() {
   SettingTexts texts;
   for (const Setting& row : all_settings()) {

@@ -1,4 +1,5 @@
-// The settings of this process: named to libfabric, and read from what it says. [LF-129, LF-130]
+// The settings of this process: registered with libfabric, and read from its parameters. [LF-129,
+// LF-130]
 #pragma once
 
 #include "prov/uet/settings/settings.h"

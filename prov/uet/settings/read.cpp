@@ -9,8 +9,8 @@
 namespace uet::prov {
 namespace {
 
-// The parameter of the reference that asks for a checksum or encryption, of which there is none
-// yet. It is no setting, but who asks must not get less protection than was asked for. [LF-135]
+// The reference's parameter for a checksum or encryption, which this provider does not have. It is
+// no setting, but a user who requests protection must not get less. [LF-135]
 constexpr std::string_view kProtection = "DATA_PROTECT";
 
 Complaint no_protection(std::string_view value) {

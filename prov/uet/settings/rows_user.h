@@ -1,4 +1,4 @@
-// Settings of level user: what a site decides. Rows of the table; see setting.h. For table.cpp
+// Settings of level user: decisions of a site. Rows of the table; see setting.h. For table.cpp
 // only.
 #pragma once
 

@@ -1,6 +1,6 @@
-// The table of settings: a row says what FI_UET_<NAME> does, which values it takes and which field
-// of Settings it sets. fi_info, the documents, the provider and uet_ctl take all of it from here.
-// To add a setting: a field in settings.h (or in a layer's config), and a row in rows_<level>.h.
+// The table of settings: a row has the effect of FI_UET_<NAME>, its values and its field of
+// Settings. fi_info, the documents, the provider and uet_ctl take all of it from here. To add a
+// setting: a field in settings.h (or in a layer's config), and a row in rows_<level>.h.
 #pragma once
 
 #include "prov/uet/settings/settings.h"
@@ -15,9 +15,9 @@
 
 namespace uet::prov {
 
-// Who changes a setting, and why.
+// The user of a setting, and the purpose.
 enum class Level : uint8_t {
-  user,      // what a site decides: interface, ports, who may talk, limits
+  user,      // decisions of a site: interface, ports, permitted peers, limits
   tuning,    // how much and how fast; the defaults suit most
   protocol,  // constants and choices of the protocol; both ends should agree
   test,      // faults on purpose
@@ -36,7 +36,7 @@ enum class Kind : uint8_t {
   text,    // judged by the field
 };
 
-// Which numbers between min and max are values.
+// Which numbers between min and max are allowed.
 enum class Grid : uint8_t {
   every,
   zero_too,  // 0 as well, though it is less than min
@@ -62,18 +62,18 @@ struct Field {
 struct Setting {
   const char* name = nullptr;  // upper snake case, without FI_UET_ [LF-130]
   Kind kind = Kind::count;
-  // What a plain number counts ("us", "octets", "packets"); of a share, what it is a share of; of a
-  // text, what may stand there.
+  // The unit of a plain number ("us", "octets", "packets"); for a share, the whole; for a text, its
+  // form.
   const char* unit = "";
   int64_t min = 0;  // of numbers, in us, octets, ...
   int64_t max = 0;
   Field field{};
   const char* source = nullptr;  // rule id, or "ours"
-  const char* help = nullptr;    // what it does, without a full stop at the end
-  // The default, where that is not the value of the field: the field has none, or a domain replaces
-  // it by one of its own. Null: the value of the field.
+  const char* help = nullptr;    // its effect, without a full stop at the end
+  // The default, if it is not the value of the field: the field has none, or a domain replaces it.
+  // Null: the value of the field.
   const char* unset = nullptr;
-  const char* example = nullptr;  // null: the default is one
+  const char* example = nullptr;  // null: the default has one
   std::span<const Word> words{};  // of a choice
   Grid grid = Grid::every;
   // True: another value than the one asked for would be less safe, or something else. A wrong value
@@ -90,8 +90,8 @@ const Setting* find_setting(std::string_view name);
 
 // The number or text that `settings` has for a row, as a user would write it; empty: unset.
 std::string value_of(const Setting& row, const Settings& settings);
-// Sets a row's field from what a user wrote. Errc::invalid: not a value, or out of range; nothing
-// was changed. [PDS-221]
+// Sets a row's field from a user's text. Errc::invalid: not a value, or out of range; nothing was
+// changed. [PDS-221]
 Result<void> set_from_text(const Setting& row, std::string_view text, Settings& settings);
 
 // Sets one of the stack's numbers by name, in us for times. Errc::not_found: no such row of the

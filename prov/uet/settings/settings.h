@@ -31,12 +31,12 @@ enum class IoChoice : uint8_t {
   udp,
   uring,  // UDP sockets by io_uring [decision 24]
   packet,
-  ip,         // raw sockets: an IP protocol of its own, without UDP [decision 25]
+  ip,         // raw sockets: a separate IP protocol, without UDP [decision 25]
   xdp,        // AF_XDP [decision 26]
   ip_packet,  // as ip, over packet sockets
   ip_xdp,     // as ip, over AF_XDP
 };
-// Packets are an IP protocol of their own.
+// Packets use a separate IP protocol.
 constexpr bool is_without_udp(IoChoice io) {
   return io == IoChoice::ip || io == IoChoice::ip_packet || io == IoChoice::ip_xdp;
 }
@@ -84,17 +84,17 @@ struct Settings {
   uint8_t profiles = ses::kEveryProfile;   // PROFILE [SES-186]
   bool idempotent = false;                 // every region is idempotent-safe [LF-027]
 
-  // The stack's values, and the rows of those that were set: only these are applied, because a
-  // domain has defaults of its own for some (TIMERS, INTEROP, the socket's buffer).
+  // The stack's values, and the rows that were set: only these are applied, because a domain has
+  // different defaults for some (TIMERS, INTEROP, the socket's buffer).
   fep::Config stack;
-  // Of packets that a switch has trimmed; bit i: DSCP i. [WIRE-016, WIRE-022]
+  // DSCPs of trimmed packets; bit i: DSCP i. [WIRE-016, WIRE-022]
   uint64_t cut_dscps() const {
     return uint64_t{1} << stack.pds.trimmed_dscp | uint64_t{1} << stack.pds.trimmed_lasthop_dscp;
   }
   std::vector<const Setting*> stack_set;
 
-  // False: a setting whose default would be less safe than what was asked for, or something else
-  // (JOB_ID, ALLOW, FAULT), has a wrong value; nothing is offered. [LF-135]
+  // False: a setting whose default would be less safe than the requested value, or something else
+  // (JOB_ID, ALLOW, FAULT), has a wrong value; the provider offers nothing. [LF-135]
   bool valid = true;
 
   // Copies the stack's values that were set to `config`. [LF-130]

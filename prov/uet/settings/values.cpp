@@ -9,8 +9,8 @@
 namespace uet::prov {
 namespace {
 
-// A word behind a number, and what it multiplies the number by. The units of a kind stand from the
-// greatest to the smallest; the first word of each factor is printed.
+// A word after a number, and its factor. The units of a kind stand from the greatest to the
+// smallest; the first word of each factor is printed.
 struct Suffix {
   std::string_view word;
   int64_t factor;
@@ -49,7 +49,7 @@ std::optional<int64_t> factor_of(std::span<const Suffix> suffixes, std::string_v
   return std::nullopt;
 }
 
-// What one of a plain number is.
+// The unit of a plain number.
 int64_t plain_factor(const Setting& row) {
   if (row.kind != Kind::time) return 1;
   const std::optional<int64_t> factor = factor_of(kTimes, row.unit);

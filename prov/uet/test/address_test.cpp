@@ -112,9 +112,8 @@ TEST(AddressTest, TheLastOctetIsThePayloadOfOneHost) {
   EXPECT_EQ(*read, a);
 }
 
-// [LF-007]
-// docs/versions.md: a later build of version 0 may set flags that we do not know, use the last
-// octet and append more; what we know of it is still read.
+// [LF-007] docs/versions.md: a later build of version 0 may set unknown flags, use the last octet
+// and append more; the known fields are still read.
 TEST(AddressTest, ALaterBuildsAddressIsReadAsFarAsItIsKnown) {
   std::string text = kFullOctets;
   text[2] = static_cast<char>(0xFF);

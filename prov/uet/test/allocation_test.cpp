@@ -29,8 +29,8 @@ void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offs
 #endif
 }
 
-// The provider is loaded into this program, so its operator new is this one. Not inlined, or the
-// compiler would warn of a mismatch that is none.
+// The provider is loaded into this program, so its operator new is this one. Not inlined, because
+// the compiler would give a false warning of a mismatch.
 [[gnu::noinline]] void* operator new(size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   if (void* memory = std::malloc(bytes)) return memory;

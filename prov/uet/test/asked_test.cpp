@@ -1,5 +1,5 @@
-// A process is asked what it does by other threads than those that use it: each question is
-// answered, and the messages go on.
+// Other processes query a process while its threads send messages: each request is answered, and
+// the messages continue.
 #include "prov/uet/test/node.h"
 
 #include <sys/socket.h>
@@ -21,7 +21,7 @@ namespace {
 
 constexpr int kQuestions = 60;
 
-// A connection to the `number`th domain of this process; -1: there is no place.
+// A connection to the `number`th domain of this process; -1: there is no such domain.
 int connect_to(int number) {
   const std::string name = "uet-ctl/" + std::to_string(getpid()) + "/" + std::to_string(number);
   sockaddr_un address{};
@@ -37,7 +37,7 @@ int connect_to(int number) {
   return -1;
 }
 
-// What the domain answers; empty: nothing.
+// The answer of the domain; empty: none.
 std::string ask(int number, std::string_view question) {
   const int fd = connect_to(number);
   if (fd < 0) return {};
@@ -53,7 +53,7 @@ class AskedTest : public PairTest {
  protected:
   void SetUp() override { open(); }
 
-  // One message from a to b, up to both completions.
+  // One message from a to b, until both completions.
   void pass(uint64_t number) {
     uint64_t sent = number, got = 0;
     ASSERT_EQ(fi_recv(b->ep, &got, sizeof got, nullptr, FI_ADDR_UNSPEC, nullptr), 0);

@@ -1,5 +1,5 @@
 // Atomics through the libfabric API: the whole matrix of operations and data types, their forms,
-// and what is refused.
+// and the refusals.
 #include "prov/uet/test/node.h"
 
 #include <rdma/fi_atomic.h>
@@ -25,7 +25,7 @@ bool is_comparing(int op) {
   return op == FI_MIN || op == FI_MAX || (op >= FI_CSWAP_LE && op <= FI_CSWAP_GT);
 }
 
-// What fi_query_atomic must say, by the manual's terms: form 0 plain, 1 fetch, 2 compare.
+// The answer that the manual demands of fi_query_atomic: form 0 plain, 1 fetch, 2 compare.
 bool is_offered(int form, int op, int type) {
   const bool swaps = op >= FI_CSWAP;
   if (swaps != (form == 2)) return false;
@@ -47,7 +47,7 @@ template <class T>
 size_t store(Element& e, int8_t value) {
   const T typed = static_cast<T>(value);
   memcpy(e.octets, &typed, sizeof typed);
-  // Of the 16 octets of a long double ten count; the rest is left as copying leaves it.
+  // Ten of the 16 octets of a long double count; the rest is copied.
   return sizeof typed;
 }
 
@@ -162,7 +162,7 @@ class AtomicTest : public PairTest {
 };
 
 // [LF-050..052, LF-061, LF-062, LF-063, LF-121] Every operation on every data type in every form:
-// what is offered does what the manual says, and nothing else is offered.
+// the supported ones do what the manual says, and no others are supported.
 TEST_F(AtomicTest, TheWholeMatrix) {
   open_memory();
   int offered = 0;
@@ -265,8 +265,8 @@ TEST_F(AtomicTest, Counters) {
   EXPECT_EQ(old, 1u);
 }
 
-// [LF-040] fi_mr(3): FI_REMOTE_WRITE is the right to be the target of a write or an atomic. What
-// brings octets back needs FI_REMOTE_READ, too.
+// [LF-040] fi_mr(3): FI_REMOTE_WRITE is the right to be the target of a write or an atomic.
+// Operations that return octets also need FI_REMOTE_READ.
 TEST_F(AtomicTest, RightsAreThoseOfTheManual) {
   open_memory();
   alignas(16) uint64_t word = 5;
@@ -303,8 +303,8 @@ TEST_F(AtomicTest, RightsAreThoseOfTheManual) {
 }
 
 // [LF-097] fi_endpoint(3): FI_REMOTE_READ of an endpoint counts reads and atomics that fetch or
-// compare, FI_REMOTE_WRITE writes and the other atomics. A counter that is bound counts, whether
-// FI_RMA_EVENT was asked for or not: fi_ubertest does not ask.
+// compare, FI_REMOTE_WRITE writes and the other atomics. A bound counter counts with or without
+// FI_RMA_EVENT: fi_ubertest does not request it.
 class TargetCountersTest : public AtomicTest, public ::testing::WithParamInterface<uint64_t> {};
 INSTANTIATE_TEST_SUITE_P(Caps, TargetCountersTest, ::testing::Values(0, FI_RMA_EVENT));
 
@@ -414,7 +414,7 @@ TEST_F(AtomicTest, UnknownOperationsAreNotOffered) {
   }
 }
 
-// [LF-068] Who did not ask for atomics has none.
+// [LF-068] An endpoint without the capability has no atomics.
 TEST_F(AtomicTest, TheCapabilityIsNeeded) {
   open_memory(NodeOptions{});
   uint64_t operand = 1;
@@ -422,7 +422,7 @@ TEST_F(AtomicTest, TheCapabilityIsNeeded) {
             -FI_EOPNOTSUPP);
 }
 
-// [LF-089] In order: each operation sees what the one before it left.
+// [LF-089] In order: each operation sees the result of the one before.
 TEST_F(AtomicTest, OrderedAtomics) {
   NodeOptions options = with_atomics();
   options.order = FI_ORDER_ATOMIC_WAW | FI_ORDER_ATOMIC_RAW;

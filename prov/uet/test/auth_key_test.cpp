@@ -1,5 +1,5 @@
-// Endpoints and regions of several jobs: FI_AV_AUTH_KEY, which libfabric has since 1.20. What is
-// expected is from fi_av(3), fi_domain(3), fi_mr(3), fi_msg(3) and fi_cq(3) of 2.1.
+// Endpoints and regions of several jobs: FI_AV_AUTH_KEY, in libfabric since 1.20. Expected
+// behaviour is from fi_av(3), fi_domain(3), fi_mr(3), fi_msg(3) and fi_cq(3) of 2.1.
 #include "prov/uet/test/getinfo.h"
 #include "prov/uet/test/node.h"
 
@@ -81,7 +81,7 @@ TEST_F(AuthKeyTest, OneEndpointTalksInSeveralJobs) {
 }
 
 // [LF-020, LF-021] An endpoint of one job is reached under its key alone, and reaches the other
-// one, which hears its own keys only.
+// one, which only accepts its own keys.
 TEST_F(AuthKeyTest, PeersOfOneJobAreReachedUnderTheirKey) {
   NodeOptions many;
   many.av_jobs = {7, 9};
@@ -109,7 +109,8 @@ TEST_F(AuthKeyTest, PeersOfOneJobAreReachedUnderTheirKey) {
   EXPECT_NE(next(stranger.tx_cq).err, 0);
 }
 
-// [LF-021] FI_AUTH_KEY makes the source a key; else it is an address, of its own key alone.
+// [LF-021] FI_AUTH_KEY makes the source a key; without it the source is an address, under its key
+// alone.
 TEST_F(AuthKeyTest, AReceiveIsForAKeyOrForAnAddress) {
   open_both();
   receive(b->keys[1], 1, FI_AUTH_KEY);
@@ -138,7 +139,7 @@ TEST_F(AuthKeyTest, RegionsAreForKeysOrForAnAddress) {
   EXPECT_EQ(writes(b->insert(b->name(), b->keys[1]), 0), "nn");  // another process
 }
 
-// [LF-019] fi_mr_reg has no place for a key, and a JobID is none.
+// [LF-019] fi_mr_reg has no argument for a key, and a JobID is no key.
 TEST_F(AuthKeyTest, RegionsNeedFiMrRegattr) {
   open_both();
   fid_mr* mr = nullptr;
@@ -160,7 +161,7 @@ TEST_F(AuthKeyTest, RegionsNeedFiMrRegattr) {
   EXPECT_EQ(fi_mr_regattr(b->domain, &attr, 0, &mr), -FI_EINVAL);
 }
 
-// [LF-019] Keys that come later are not for what is there already.
+// [LF-019] Later keys do not apply to existing objects.
 TEST_F(AuthKeyTest, LaterKeysAreForLaterEndpointsAndRegions) {
   NodeOptions options;
   options.av_jobs = {9};
@@ -204,7 +205,7 @@ TEST_F(AuthKeyTest, KeysComeAndGo) {
   EXPECT_EQ(fi_av_remove(a->av, a->keys.data(), 1, FI_AUTH_KEY), 0);
 }
 
-// Of keys and of addresses; as much as there is room for, and how much that would be.
+// For keys and for addresses; as much as there is room for, and the full size.
 TEST_F(AuthKeyTest, KeysAreLookedUp) {
   open_both();
   for (const fi_addr_t of : {a->keys[1], to_b_[1]}) {

@@ -1,5 +1,5 @@
-// What an address vector of many entries costs: ten times as many take about ten times as long,
-// whichever way they come and go.
+// Cost of an address vector with many entries: ten times as many take about ten times as long, for
+// each way to insert and remove.
 #include "prov/uet/test/cost.h"
 #include "prov/uet/test/domain_fixture.h"
 
@@ -37,7 +37,7 @@ class AvScaleTest : public test::DomainFixture {
     }
     return texts;
   }
-  // One sender, again and again.
+  // One sender, many times.
   static Texts one_sender(size_t count) { return Texts(count, "fi_addr_uet://127.0.0.9/1/1/7"); }
 
   static std::vector<fi_addr_t> insert(fid_av* av, const Texts& texts) {
@@ -49,7 +49,7 @@ class AvScaleTest : public test::DomainFixture {
     return out;
   }
 
-  // Linear: 10. Quadratic: 100. The best of several leaves out what a loaded machine adds.
+  // Linear: 10. Quadratic: 100. The best of several excludes the delays of a loaded machine.
   static void expect_linear(const std::function<int64_t(size_t count)>& cost) {
     cost(kMany);  // the tables of the domain have grown
     int64_t few = INT64_MAX / 64;

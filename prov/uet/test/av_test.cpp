@@ -13,7 +13,7 @@ namespace {
 
 class AvTest : public test::DomainFixture {
  protected:
-  // A domain whose addresses have that form, and a vector in it.
+  // A domain with that address format, and a vector in it.
   void open_av(uint32_t format, uint64_t flags = 0, fi_av_type type = FI_AV_TABLE) {
     open([&](fi_info& h) { h.addr_format = format; });
     fi_av_attr attr{};
@@ -208,7 +208,7 @@ TEST_F(AvTest, InsertionsReportToABoundQueue) {
   EXPECT_EQ(fi_close(&eq->fid), 0);
 }
 
-// [LF-012] And the application is told so.
+// [LF-012] The application gets the error.
 TEST_F(AvTest, UnspecifiedTypeIsATable) {
   open_av(FI_ADDR_STR);
   fi_av_attr attr{};

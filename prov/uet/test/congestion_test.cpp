@@ -16,7 +16,7 @@ class CongestionTest : public PairTest {
     const char* const word = std::getenv("FI_UET_CC");
     return word != nullptr && (std::string(word) == "rccc" || std::string(word) == "both");
   }
-  // Credit was granted by B and taken by A; without it neither end says anything of it.
+  // B granted credit and A took it; without it neither end reports any.
   void expect_credit() {
     if (!has_credit()) {
       EXPECT_EQ(counter(*b, "credit_request_rx"), 0u);

@@ -1,5 +1,5 @@
-// The socket of uet_ctl against clients that mean no good. serve() is called by hand: were it to
-// wait for anybody, the test would hang.
+// The socket of uet_ctl against hostile clients. serve() is called by hand: if it waited for a
+// client, the test would hang.
 #include "prov/uet/observe/control_socket.h"
 
 #include <gtest/gtest.h>
@@ -39,7 +39,7 @@ sockaddr_un address_of(const std::string& name, socklen_t& length) {
   return address;
 }
 
-// A client that does what it is told.
+// A client under the test's control.
 class Client {
  public:
   explicit Client(const std::string& name)
@@ -53,7 +53,7 @@ class Client {
     return ::send(fd_.get(), text.data(), text.size(), MSG_NOSIGNAL) ==
            static_cast<ssize_t>(text.size());
   }
-  // What came: "" is the end of the connection, nothing means that nothing came yet.
+  // Received octets: "" is the end of the connection, nothing means that nothing came yet.
   std::optional<std::string> hear() const {
     std::string text(1000, '\0');
     const ssize_t got = ::recv(fd_.get(), text.data(), text.size(), 0);
@@ -123,7 +123,7 @@ TEST_F(ControlSocketTest, OtherRequestsAreRefusedInWords) {
   }
 }
 
-// Every prefix of the request, as a packet of its own.
+// Every prefix of the request, as a separate packet.
 TEST_F(ControlSocketTest, ACutRequestIsRefused) {
   for (size_t length = 1; length < kStatsRequest.size(); ++length) {
     const Client client(server_->name());
@@ -145,7 +145,7 @@ TEST_F(ControlSocketTest, WhoLeavesIsForgotten) {
   EXPECT_EQ(open_descriptors(), before);
 }
 
-// Clients that connect and say nothing hold eight descriptors at most, and shut nobody out.
+// Silent clients hold eight descriptors at most, and exclude no other client.
 TEST_F(ControlSocketTest, SilentClientsDoNotStandInTheWay) {
   const size_t before = open_descriptors();
   std::vector<std::unique_ptr<Client>> silent;
@@ -163,7 +163,7 @@ TEST_F(ControlSocketTest, SilentClientsDoNotStandInTheWay) {
   EXPECT_EQ(client.hear(), kAnswer);
 }
 
-// Nobody serves: clients that come meanwhile are turned away by the system, not kept for ever.
+// While serve() is not called, the system refuses new clients and does not queue them for ever.
 TEST_F(ControlSocketTest, TheQueueOfThoseWhoWaitIsBounded) {
   std::vector<std::unique_ptr<Client>> clients;
   int refused = 0;
@@ -180,7 +180,7 @@ TEST_F(ControlSocketTest, TheQueueOfThoseWhoWaitIsBounded) {
   EXPECT_EQ(client.hear(), kAnswer);
 }
 
-// A client that asks and does not read: what the system does not keep for it is lost.
+// A client that asks and does not read: the part beyond the system's buffer is lost.
 TEST_F(ControlSocketTest, AnAnswerThatDoesNotFitIsLost) {
   answer_ = std::string(64u << 20, 'x');
   const Client client(server_->name());
@@ -217,7 +217,8 @@ TEST_F(ControlSocketTest, EachDomainHasItsName) {
   EXPECT_EQ(client.hear(), "second");
 }
 
-// Somebody took the names that this process would use: it takes the next, or goes without.
+// Other processes have taken the names that this process would use: it takes the next, or has no
+// socket.
 TEST_F(ControlSocketTest, TakenNamesAreNoHarm) {
   std::vector<io::Fd> squatters;
   for (int i = 0; i < 64; ++i) {
@@ -235,7 +236,7 @@ TEST_F(ControlSocketTest, TakenNamesAreNoHarm) {
   EXPECT_TRUE(server->name().ends_with("/40")) << server->name();
 }
 
-// [T-56] Needs root, who may become somebody else.
+// [T-56] Needs root, which can change its user.
 TEST_F(ControlSocketTest, ForeignUsersAreTurnedAway) {
   if (geteuid() != 0) GTEST_SKIP() << "only root can try this";
   const pid_t child = fork();

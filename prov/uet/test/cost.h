@@ -1,4 +1,4 @@
-// What a call costs, for tests that compare few of something with many.
+// Cost of a call, for tests that compare few objects with many.
 #pragma once
 
 #include <cstdint>
@@ -7,7 +7,7 @@
 
 namespace uet::prov::test {
 
-// Processor time of this thread, in ns, which does not count what others do meanwhile.
+// Processor time of this thread, in ns, without time of other threads.
 inline int64_t cost_ns(const std::function<void()>& act) {
   timespec begin{};
   timespec end{};

@@ -1,6 +1,6 @@
-// Loaded into a program of others by LD_PRELOAD: writes the counters of its domain to the file
-// that UET_COUNTERS names, before the domain is closed, so that a test can hold them against a
-// capture. Stands between the program and what fi_fabric hands out.
+// Loaded into any program by LD_PRELOAD: writes the counters of its domain to the file that
+// UET_COUNTERS names, before the domain is closed, so that a test can compare them with a capture.
+// Wraps the objects that fi_fabric returns.
 #include "prov/uet/api/fi_ext_uet.h"
 
 #include <rdma/fi_domain.h>
@@ -50,7 +50,7 @@ void write(const std::vector<fi_uet_counter>& counters) {
   std::fclose(file);
 }
 
-// Waits until nothing has come for a quarter of a second: what was lost has been sent again.
+// Waits until no packet has come for a quarter of a second: lost packets have been resent.
 int close_domain(fid* domain) {
   domain->ops = domain_ops;  // by which the provider knows its own
   std::vector<fi_uet_counter> counters = counters_of(domain);

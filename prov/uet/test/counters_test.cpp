@@ -43,8 +43,8 @@ std::map<std::string, uint64_t> values(fid* object) {
   return out;
 }
 
-// The names in the first column of the tables of docs/counters.md; "`a`, `b`" are two. Those of the
-// packet-socket backend are left to its own test.
+// The names in the first column of the tables of docs/counters.md; "`a`, `b`" are two. The test of
+// the packet-socket backend checks its counters.
 std::multiset<std::string> documented() {
   std::ifstream in(UET_SOURCE_DIR "/docs/counters.md");
   std::multiset<std::string> out;
@@ -109,7 +109,7 @@ TEST_F(CountersTest, AnEndpointShowsItsDomain) {
   EXPECT_EQ(values(&b->ep->fid)["tx_messages"], 0u);
 }
 
-// What nobody should send is counted, and seen by who asks.
+// Invalid packets are counted, and the counters can be queried.
 TEST_F(CountersTest, ADroppedPacketIsSeen) {
   NodeOptions options;
   options.address = "127.0.47.41";

@@ -137,7 +137,7 @@ TEST_F(CqTest, DataForAnEndpointWithoutACqIsLeftOut) {
   EXPECT_EQ(fi_close(&received->fid), 0);
 }
 
-// [LF-095] Good entries before an error come first; the error stops the read; what is behind waits.
+// [LF-095] Good entries before an error come first; the error stops the read; later entries wait.
 TEST_F(CqTest, ErrorsKeepTheirPlaceInTheOrder) {
   NodeOptions acknowledged;  // a send is not over before the peer has it
   acknowledged.tx_op_flags = FI_TRANSMIT_COMPLETE;
@@ -310,7 +310,7 @@ TEST_F(CqTest, ErrDataGoesToTheCallersBufferOrIsLent) {
 }
 
 // [LF-095, ABI-028] The code of the target, BAD_MKEY, and a text that names the peer. In a buffer
-// that is too short for it the text ends in zero all the same.
+// that is too short the text is cut and still ends in zero.
 TEST_F(CqTest, AnErrorTellsTheCodeOfTheTargetAndAsMuchOfTheTextAsFits) {
   open();
   ASSERT_EQ(fi_write(a->ep, &sent_, 1, nullptr, to_b, 0, 0x1234, this), 0);
@@ -360,8 +360,7 @@ size_t resident_bytes() {
   return static_cast<size_t>(pages) * static_cast<size_t>(sysconf(_SC_PAGESIZE));
 }
 
-// fi_cq_test opens as many queues as cq_cnt says at once; those that no endpoint is bound to must
-// not hold a ring each.
+// fi_cq_test opens cq_cnt queues at once; queues without endpoints must not hold a ring each.
 TEST_F(CqTest, QueuesThatNothingIsBoundToAreSmall) {
   constexpr size_t kQueues = 8192;
   constexpr size_t kBytesEach = 4096;

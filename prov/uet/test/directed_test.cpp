@@ -1,5 +1,5 @@
-// FI_TAGGED_DIRECTED_RECV and FI_EXACT_DIRECTED_RECV, which libfabric has since 2.0. What is
-// expected is from fi_getinfo(3) of 2.1, "Capabilities".
+// FI_TAGGED_DIRECTED_RECV and FI_EXACT_DIRECTED_RECV, in libfabric since 2.0. Expected behaviour is
+// from fi_getinfo(3) of 2.1, "Capabilities".
 #include "prov/uet/test/node.h"
 
 namespace uet::prov::test {
@@ -7,7 +7,7 @@ namespace {
 
 class DirectedTest : public PairTest {
  protected:
-  // B gets those capabilities, A and a stranger send to it.
+  // B has those capabilities, A and a stranger send to it.
   void open_with(uint64_t caps) {
     NodeOptions options;
     options.ask_version = FI_VERSION(2, 0);
@@ -23,7 +23,7 @@ class DirectedTest : public PairTest {
   ssize_t receive_tagged(fi_addr_t from) {
     return fi_trecv(b->ep, kept(0), 1, nullptr, from, 5, 0, nullptr);
   }
-  // Whether a receive from somebody else takes a message of A.
+  // Whether a receive from another sender takes a message of A.
   bool takes_any_message() {
     EXPECT_EQ(receive(stranger_), 0);
     EXPECT_EQ(fi_send(a->ep, kept(1), 1, nullptr, to_b, nullptr), 0);
@@ -50,7 +50,7 @@ TEST_F(DirectedTest, TaggedAloneLeavesMessagesUndirected) {
   EXPECT_FALSE(takes_any_tagged());
 }
 
-// [LF-068] Alone it directs both, and nobody is no source.
+// [LF-068] Alone it directs both, and FI_ADDR_UNSPEC is no source.
 TEST_F(DirectedTest, ExactNeedsASource) {
   open_with(FI_EXACT_DIRECTED_RECV);
   EXPECT_EQ(receive(FI_ADDR_UNSPEC), -FI_EINVAL);
@@ -63,7 +63,7 @@ TEST_F(DirectedTest, ExactNeedsASource) {
   EXPECT_EQ(next(b->rx_cq).from, to_a);
 }
 
-// It changes the one that it comes with.
+// It changes the capability that it comes with.
 TEST_F(DirectedTest, ExactIsAModifier) {
   open_with(FI_DIRECTED_RECV | FI_EXACT_DIRECTED_RECV);
   EXPECT_EQ(receive(FI_ADDR_UNSPEC), -FI_EINVAL);

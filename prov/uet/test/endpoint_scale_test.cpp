@@ -1,5 +1,5 @@
-// As many endpoints in one domain as ep_cnt says: what they take, what opening and closing them
-// costs, that each is reached, and what the next one is told. [LF-077, LF-158]
+// The largest number of endpoints in one domain (ep_cnt): their memory, the cost of opening and
+// closing, that each is reached, and the error for one more. [LF-077, LF-158]
 #include "prov/uet/test/cost.h"
 #include "prov/uet/test/domain_fixture.h"
 
@@ -40,8 +40,8 @@ class EndpointScaleTest : public test::DomainFixture {
     DomainFixture::TearDown();
   }
 
-  // One more, enabled, with attributes as fi_getinfo says them. The queue is that of all, or one of
-  // its own.
+  // One more endpoint, enabled, with the attributes of fi_getinfo. Its queue is the common one or a
+  // separate one.
   void open_one(bool has_own_cq = false) {
     fid_cq* its = cq;
     if (has_own_cq) {
@@ -76,7 +76,7 @@ class EndpointScaleTest : public test::DomainFixture {
     std::fclose(file);
     return resident * static_cast<size_t>(sysconf(_SC_PAGESIZE));
   }
-  // What `act` adds to it.
+  // Memory that `act` adds.
   static int64_t growth_bytes(const std::function<void()>& act) {
     const size_t before = resident_bytes();
     act();
@@ -208,12 +208,12 @@ TEST_F(EndpointScaleTest, OpeningAndClosingAreLinear) {
   Least closing;
   open_until(kMany);  // the tables of the domain have grown
   close_all();
-  // The best of several leaves out what a loaded machine adds.
+  // The best of several excludes the delays of a loaded machine.
   for (int i = 0; i < 10 && !(opening.is_linear() && closing.is_linear()); ++i) {
     opening.first = std::min(opening.first, cost_ns([&] { open_until(kChunk); }));
     open_until(kMany - kChunk);
     opening.last = std::min(opening.last, cost_ns([&] { open_until(kMany); }));
-    // The oldest first, which stand for the others of their process.
+    // The oldest first, which represent the others of their process.
     std::reverse(endpoints.begin(), endpoints.end());
     closing.last = std::min(closing.last, cost_ns([&] { close_until(kMany - kChunk); }));
     close_until(kChunk);

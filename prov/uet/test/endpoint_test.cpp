@@ -77,7 +77,7 @@ TEST_F(EndpointTest, NamesDifferAndTellTheirLength) {
   EXPECT_EQ(fi_close(&other->fid), 0);
 }
 
-// [LF-132] A process that addresses a service of its own address leaves port 4793 there to the
+// [LF-132] A process that addresses a service at its own address leaves port 4793 there to the
 // server, also when it starts first.
 TEST_F(EndpointTest, AServiceOfTheSameAddressIsFoundInEitherOrder) {
   for (const bool client_first : {true, false}) {
@@ -189,14 +189,14 @@ TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
   EXPECT_EQ(*last, 7);
 }
 
-// [LF-095, architecture 5] A process that is gone is told by name, and soon.
+// [LF-095, architecture 5] The error for a process that is gone names it, and comes soon.
 TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
   NodeOptions acknowledged;  // a send is not over before the peer has it
   acknowledged.tx_op_flags = FI_TRANSMIT_COMPLETE;
   open(acknowledged);
   fi_addr_t gone = FI_ADDR_UNSPEC;
   {
-    // An address that no other test takes over meanwhile.
+    // An address that no other test uses meanwhile.
     NodeOptions options;
     options.address = "127.0.47.7";
     Node other(options);
@@ -208,7 +208,7 @@ TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
   EXPECT_EQ(done.err, FI_EHOSTUNREACH) << done.text;
   EXPECT_EQ(done.context, this);
   EXPECT_NE(done.text.find("127.0.47.7"), std::string::npos) << done.text;
-  // Others are not touched by it.
+  // Other endpoints are not affected.
   uint8_t got = 0;
   ASSERT_EQ(fi_recv(b->ep, &got, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
   ASSERT_EQ(fi_send(a->ep, octet, 1, nullptr, to_b, nullptr), 0);

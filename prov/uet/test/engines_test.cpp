@@ -12,7 +12,7 @@
 namespace uet::prov::test {
 namespace {
 
-// Another endpoint of a node's domain, with a queue of its own unless it is given one.
+// Another endpoint of a node's domain, with a separate queue unless one is given.
 class Second {
  public:
   explicit Second(const Node& node, fid_cq* shared = nullptr) : is_shared_(shared != nullptr) {
@@ -234,7 +234,7 @@ TEST_F(EnginesTest, DescriptorWakesUpForTheEngineThatFillsTheQueue) {
   EXPECT_EQ(fi_close(&cq->fid), 0);
 }
 
-// Each thread has an endpoint, a queue and a peer of its own; registrations and insertions go on.
+// Each thread has its endpoint, queue and peer; registrations and insertions go on meanwhile.
 TEST_F(EnginesTest, ThreadsDoNotDisturbEachOther) {
   open();
   Second a2(*a);
@@ -274,7 +274,7 @@ TEST_F(EnginesTest, ThreadsDoNotDisturbEachOther) {
   EXPECT_EQ(failures, 0);
 }
 
-// What belongs to one engine alone: the counters of regions, and other providers' objects.
+// Objects that need a single engine: the counters of regions, and other providers' objects.
 class OneEngineTest : public EnginesTest, public ::testing::WithParamInterface<uint64_t> {};
 
 TEST_P(OneEngineTest, CapabilitiesKeepADomainAtOneEngine) {

@@ -92,7 +92,7 @@ TEST_F(EqTest, SmallBufferKeepsTheEvent) {
   EXPECT_EQ(read(), 7);
 }
 
-// What was there before the overrun can be read; then the queue says what happened to it.
+// Events before the overrun can be read; then the queue reports the overrun.
 TEST_F(EqTest, OverrunIsReportedAfterTheValidEvents) {
   ASSERT_EQ(open(2, FI_WRITE, FI_WAIT_NONE), 0);
   ASSERT_GT(write(1), 0);

@@ -138,7 +138,7 @@ void sleep_on_descriptor(Node* node) {
   }
 }
 
-// Runs `loop` in a thread of its own that never ends; returns when messages have gone round.
+// Runs `loop` in a separate thread that never ends; returns when messages have gone round.
 Node& start(void (*loop)(Node*), fi_wait_obj wait = FI_WAIT_NONE) {
   auto* const node = new Node(wait);
   std::thread(loop, node).detach();
@@ -286,8 +286,8 @@ int run_role(const char* name) {
   return 2;
 }
 
-// What a process in that role ended with; -1: it did not end by itself. A minute is for machines
-// that check every access to memory.
+// Exit status of a process in that role; -1: it did not end by itself. The limit of a minute is for
+// machines that check every access to memory.
 int status_of(const char* program, const char* role) {
   const pid_t child = fork();
   must(child >= 0, "fork");

@@ -1,4 +1,4 @@
-// What an application hears when the network under its domain fails: an error entry on the event
+// Events for an application when the network under its domain fails: an error entry on the event
 // queues bound to the domain and to its endpoints, once for each failure.
 #include "prov/uet/test/roles.h"
 
@@ -130,7 +130,7 @@ TEST_F(FailureEventTest, WhoBindsLaterIsToldAtOnce) {
   });
 }
 
-// Nothing is said of an endpoint that is gone, and its queue can be closed.
+// A closed endpoint gets no event, and its queue can be closed.
 TEST_F(FailureEventTest, AClosedEndpointIsNotNamed) {
   run("fail=3s", [](const Line&) {
     const Network network("127.0.0.1");
@@ -180,8 +180,8 @@ class InterfaceFailureTest : public RolesTest {
     if (status != 0) GTEST_SKIP() << "no network namespace may be made here";
   }
 
-  // Breaks the interface by `command` and returns what the domain's queue says; then, where
-  // `repair` is one, repairs it, breaks it again and expects to be told again.
+  // Breaks the interface by `command` and returns the event of the domain's queue; then, if
+  // `repair` is given, repairs it, breaks it again and expects another event.
   void run(const std::string& command, const std::string& repair, int expected) {
     finish(start(0, {}, [&](const Line&) {
       ASSERT_EQ(unshare(CLONE_NEWNET), 0);

@@ -1,5 +1,5 @@
-// What a user sees when the other side, the machine or a setting is at fault: an error that says
-// what, in a bounded time.
+// Errors for a user when the peer, the machine or a setting is at fault: a precise error in a
+// bounded time.
 #include "prov/uet/test/roles.h"
 
 #include <arpa/inet.h>
@@ -52,14 +52,14 @@ TEST_F(FailureTest, SilentPeerFailsOperationsAfterThePeerTimeout) {
     EXPECT_EQ(back, std::vector<uint8_t>(kBytes)) << "a failed read wrote to the local buffer";
     node.reset();
   });
-  ends_[0].hear_value();  // what the asker told: they have met
+  ends_[0].hear_value();  // what the asker reported: they have met
   stop(target);
   ends_[0].tell(1);
   finish(asker);
   kill_and_reap(target);
 }
 
-// An address where nobody ever answered, not even with ICMP: a socket that is never read.
+// An address that never answered, not even with ICMP: a socket that is never read.
 TEST_F(FailureTest, AddressThatNeverAnswersFailsOperationsAfterThePeerTimeout) {
   const int deaf = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
   sockaddr_in at{};
@@ -88,7 +88,7 @@ TEST_F(FailureTest, AddressThatNeverAnswersFailsOperationsAfterThePeerTimeout) {
 
 constexpr std::pair<const char*, const char*> kWarnings = {"FI_LOG_LEVEL", "warn"};
 
-// What `role` writes to stderr.
+// Text of `role` on stderr.
 template <class Role>
 std::string said_by(Role role) {
   ::testing::internal::CaptureStderr();
@@ -146,8 +146,8 @@ TEST_F(FailureTest, TakenPortInStrictModeIsAnErrorThatNamesTheRemedy) {
   finish(first);
 }
 
-// [LF-013] Damaged addresses are refused, and the slots of refused ones say so. Octets that happen
-// to be a valid address are inserted, and sending to it does no harm.
+// [LF-013] Damaged addresses are refused, and their slots report it. Octets that happen to be a
+// valid address are inserted, and sending to it does no harm.
 TEST_F(FailureTest, DamagedAddressesAreRefusedOrHarmless) {
   const pid_t asker = start(1, {}, [](const Line&) {
     Node node;

@@ -1,4 +1,4 @@
-// What the table of decisions adds up to, in simulated time. [decision 9, LF-081]
+// Results of the table of decisions, in simulated time. [decision 9, LF-081]
 #include "prov/uet/progress/flush_policy.h"
 
 #include "prov/uet/test/flush_world.h"
@@ -13,8 +13,8 @@ using World = test::FlushWorld;
 
 constexpr FlushPolicy::Options kAuto{.auto_progress = true};
 
-// FI_UET_HELPER=0, and FI_THREAD_DOMAIN with it, where there is no lock either: nothing but FI_MORE
-// waits, whatever the application does, and no visit starts a timer.
+// FI_UET_HELPER=0, and FI_THREAD_DOMAIN with it, where there is no lock either: only FI_MORE makes
+// a post wait, and no visit starts a timer.
 TEST(FlushPolicyTest, WithoutHelperNothingWaits) {
   World w({}, false);
   w.round();
@@ -60,8 +60,8 @@ TEST(FlushPolicyTest, FiMoreHoldsAnythingUntilACallWithoutIt) {
   }
 }
 
-// With FI_PROGRESS_AUTO nobody need come by: posts do not wait, and the helper comes in whether the
-// application is there or not.
+// With FI_PROGRESS_AUTO the application need not call: posts do not wait, and the helper runs
+// whether the application is there or not.
 TEST(FlushPolicyTest, AutoProgressWaitsForNoCall) {
   World w(kAuto);
   for (int i = 0; i < 100; ++i) EXPECT_EQ(w.run(16), 0) << i;
@@ -184,7 +184,7 @@ TEST(FlushPolicyTest, AReplyTakesTheAckAlong) {
   EXPECT_EQ(w.sends, 1);
 }
 
-// fi_cntr_wait for a value that the counter has: such a look may go on for ever.
+// fi_cntr_wait for a value that the counter has: such a poll may go on for ever.
 TEST(FlushPolicyTest, ACounterThatIsLookedAtAgainAndAgainRunsTheEngine) {
   World w;
   w.make_reply_habit();
@@ -259,7 +259,7 @@ TEST_F(AbsenceTest, LongerForAnApplicationThatLooksAllTheTime) {
   }
 }
 
-// The helper comes before peers send again what nobody answers.
+// The helper runs before peers resend unanswered packets.
 TEST_F(AbsenceTest, NotLongerThanPeersWait) {
   EXPECT_LE(takes_over(10_us, 4500_us), 1_ms);
   EXPECT_GT(takes_over(10_us, 4501_us), 4_ms);

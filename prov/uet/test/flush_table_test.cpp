@@ -1,5 +1,5 @@
 // The table of decisions: as decision 9 shows it, and one way to each row, in simulated time.
-// Manual progress, and a helper thread when nobody comes. [LF-081]
+// Manual progress, with a helper thread for times without calls. [LF-081]
 #include "prov/uet/progress/flush_table.h"
 
 #include "prov/uet/test/flush_world.h"

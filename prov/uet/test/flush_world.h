@@ -66,7 +66,7 @@ class FlushWorld {
     enter();
     return leave(policy.on_vain(look, others, now));
   }
-  // A part of a message comes with the look. An ACK is queued that nobody waits for.
+  // A part of a message comes with the poll. An ACK is queued that no operation waits for.
   Decision arriving() {
     queued = std::max(queued, 1);
     return vain({true, false});

@@ -1,6 +1,6 @@
 // After fork the child has the parent's descriptors, locks and sequence numbers: every call that
-// would use them is refused there, whatever the parent's threads held, and the parent goes on.
-// [decision 14]
+// would use them is refused there, whichever locks the parent's threads held, and the parent
+// continues. [decision 14]
 #include "prov/uet/test/node.h"
 
 #include <rdma/fi_atomic.h>
@@ -80,7 +80,7 @@ class ForkTest : public ::testing::Test {
   fid_ep* unbound_ = nullptr;
   fid_mr* region_ = nullptr;
   uint8_t memory_[64] = {};
-  // What calls that are not refused would write to.
+  // Buffers of calls that are not refused.
   struct Answers {
     int number = 0;
     size_t length = sizeof memory_;
@@ -139,7 +139,7 @@ std::vector<Call> ForkTest::posts() {
 
 std::vector<Call> ForkTest::looks() {
   fid_cq* const cq = node_->rx_cq;
-  static fid* waits[1];  // those of this test, not of the first one
+  static fid* waits[1];  // locks of this test, not of the first one
   static fid* counter_waits[1];
   static fid* event_waits[1];
   waits[0] = &node_->rx_cq->fid;
@@ -242,7 +242,7 @@ TEST_F(ForkTest, LooksAtQueuesAreRefused) { expect_refused(looks()); }
 TEST_F(ForkTest, SettingUpIsRefused) { expect_refused(setup()); }
 TEST_F(ForkTest, ClosingIsRefused) { expect_refused(closes()); }
 
-// They have no error to return.
+// These calls return no error.
 TEST_F(ForkTest, CountersShowWhatTheyShowedBefore) {
   ASSERT_EQ(fi_cntr_set(node_->rx_counter, 41), 0);
   ASSERT_EQ(fi_cntr_seterr(node_->rx_counter, 3), 0);
@@ -305,8 +305,8 @@ TEST_F(ForkTest, ForksInTheMidstOfTrafficDisturbNothing) {
   EXPECT_EQ(wrong, 0u);
 }
 
-// A child may have a domain of its own, at the same address. (ThreadSanitizer allows no thread in a
-// child of a process with threads.)
+// A child may open a new domain, at the same address. (ThreadSanitizer allows no thread in a child
+// of a process with threads.)
 #ifndef __SANITIZE_THREAD__
 TEST_F(ForkTest, AChildOpensItsOwn) {
   const pid_t child = fork();

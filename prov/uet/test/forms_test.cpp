@@ -15,9 +15,9 @@ namespace {
 
 constexpr size_t kIpUdp = 28;  // octets of IPv4 and UDP in front of the PDS header
 
-// What a capture of IPv4 packets says of the requests on PDCs: octet 0 and 1 of PDS hold five bits
-// of type and four of the next header, RUD requests have 12 octets, and the SES opcode is the low
-// six bits of the first octet behind them. A standard header ends in the length of the message.
+// Requests on PDCs in a capture of IPv4 packets: octet 0 and 1 of PDS hold five bits of type and
+// four of the next header, RUD requests have 12 octets, and the SES opcode is the low six bits of
+// the first octet behind them. A standard header ends in the length of the message.
 struct Seen {
   std::map<unsigned, unsigned> headers;  // next header -> packets
   std::map<unsigned, unsigned> opcodes;
@@ -116,8 +116,8 @@ TEST_F(FormsTest, SmallHeadersCarryShortWrites) {
   EXPECT_EQ(s.headers.count(3), 0u);
 }
 
-// [LF-131] FI_UET_PAYLOAD_MTU=1024. A peer whose address states more would take the packets of a
-// read for longer pieces, so each is a read of its own.
+// [LF-131] FI_UET_PAYLOAD_MTU=1024. A peer with a larger MTU in its address would expect longer
+// packets of a read, so each packet is a separate read.
 TEST_F(FormsTest, PayloadOfAPeerThatStatesMoreCutsReads) {
   std::vector<uint8_t> memory = pattern(2500, 1);
   fid_mr* region = b->registered(memory.data(), memory.size(), FI_REMOTE_READ, 0);

@@ -1,4 +1,4 @@
-// fi_getinfo for FI_EP_DGRAM: who is offered datagram endpoints, and what they cannot do.
+// fi_getinfo for FI_EP_DGRAM: which hints get datagram endpoints, and their limits.
 #include "prov/uet/test/getinfo.h"
 
 #include <gtest/gtest.h>
@@ -11,7 +11,7 @@
 namespace uet::prov {
 namespace {
 
-// [LF-072, ABI-032] Datagram endpoints are offered to those who ask for them, and to no others.
+// [LF-072, ABI-032] Datagram endpoints are offered only on request.
 TEST(GetinfoDatagramTest, DatagramEndpointsAreOfferedWhenAskedFor) {
   const Answer all = ask(make_hints().get());
   for (const fi_info* info = all.info.get(); info != nullptr; info = info->next) {

@@ -1,4 +1,4 @@
-// Every member of the hints, one by one: what is offered is granted and reported, what is not is
+// Every member of the hints, one by one: supported values are granted and reported, others are
 // refused. Expected answers are from fi_getinfo(3), fi_endpoint(3), fi_domain(3) and fi_fabric(3).
 // [ABI-033]
 #include "prov/uet/test/getinfo.h"
@@ -33,8 +33,8 @@ struct Row {
   std::vector<uint64_t> granted;  // and reported as they are, or as more
   std::vector<uint64_t> refused;
   enum class Report {
-    same,      // exactly what was asked for
-    at_least,  // a limit: what there is
+    same,      // exactly the requested value
+    at_least,  // a limit: the present value
   } report;
 };
 
@@ -281,12 +281,12 @@ TEST(GetinfoHintsTest, Keys) {
   EXPECT_EQ(ask_loopback(*in_av).result, -FI_ENODATA);
 }
 
-// [LF-084] Each key comes back where it was given; the endpoint has the domain's unless it has one
-// of its own.
+// [LF-084] Each key comes back in its place; the endpoint has the domain's key unless it has
+// another.
 TEST(GetinfoHintsTest, KeysComeBack) {
   const struct {
     uint32_t domain, endpoint;  // asked for; 0: none
-    uint32_t got_endpoint;      // the domain gets what it asked for
+    uint32_t got_endpoint;      // the domain gets the requested one
   } cases[] = {{0, 0, 0}, {7, 0, 7}, {0, 9, 9}, {7, 9, 9}};
   for (const auto& c : cases) {
     const Info hints = make_hints();
@@ -302,8 +302,8 @@ TEST(GetinfoHintsTest, KeysComeBack) {
   }
 }
 
-// No endpoint here is made from a connection request.
-// [LF-159, LF-160] Of those who ask, in either place where they can; lnx passes the answer on.
+// No endpoint here comes from a connection request. [LF-159, LF-160] On request, in either place;
+// lnx passes the answer on.
 TEST(GetinfoHintsTest, PeersAreForThoseWhoAsk) {
   for (const uint64_t wanted :
        {uint64_t{FI_PEER}, uint64_t{FI_AV_USER_ID}, uint64_t{FI_PEER | FI_AV_USER_ID}}) {

@@ -1,5 +1,6 @@
-// Hints beside libfabric's tcp provider: programs are written against it, so uet takes what it
-// takes. The other way round nothing is said. Rows that differ have the reason. [ABI-033, LF-152]
+// Hints compared with libfabric's tcp provider: programs are written against it, so uet accepts the
+// hints that tcp accepts. The reverse is not tested. Rows that differ state the reason. [ABI-033,
+// LF-152]
 #include "prov/uet/test/getinfo.h"
 
 #include <gtest/gtest.h>
@@ -28,7 +29,7 @@ struct Row {
 };
 
 constexpr uint64_t kMessages = FI_MSG | FI_TAGGED;
-// Values of the hints without regard to what a provider offers.
+// Values of the hints, supported or not.
 const std::vector<Row> kRows = {
     {"nothing", [](fi_info&) {}},
     {"messages", [](fi_info& h) { h.caps = FI_MSG; }},
@@ -160,8 +161,8 @@ TEST(GetinfoPeersTest, WhatTcpTakesUetTakes) {
   EXPECT_GT(taken, 30u) << "too few to compare with";
 }
 
-// A program that got its answer from tcp, and asks with the same again of uet: what fi_getinfo
-// returned as registration, order and limits can be asked for, but for the numbers above.
+// A program passes the answer of tcp as hints to uet: registration modes, order and limits from
+// fi_getinfo can be requested, except the numbers above.
 TEST(GetinfoPeersTest, AnAnswerOfTcpCanBeAskedFor) {
   const Answer theirs = ask_of("tcp", [](fi_info& h) { h.caps = kMessages | FI_RMA; });
   if (theirs.result != 0) GTEST_SKIP() << "tcp has no RDM endpoints of its own in this libfabric";

@@ -30,7 +30,7 @@ TEST(GetinfoTest, LoopbackIsOfferedLast) {
   EXPECT_TRUE(loopback);
 }
 
-// [LF-001] What cannot reach each other is not one fabric: IPv4, IPv6 and loopback are apart.
+// [LF-001] Networks that cannot reach each other are separate fabrics: IPv4, IPv6 and loopback.
 TEST(GetinfoTest, FabricsAreWhatReachesEachOther) {
   const Answer answer = ask(make_hints().get());
   ASSERT_EQ(answer.result, 0);
@@ -73,7 +73,7 @@ TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   EXPECT_STREQ(info.fabric_attr->prov_name, "uet");                                    // [ABI-014]
   EXPECT_EQ(info.fabric_attr->api_version, static_cast<uint32_t>(FI_VERSION(1, 17)));  // [LF-085]
   EXPECT_EQ(info.caps & (0b1'0111ULL << 44), 0u);  // new meanings in libfabric 2 [LF-114, LF-115]
-  // Unknown senders are errors for those only who ask for it. [LF-016]
+  // Unknown senders are errors only on request. [LF-016]
   EXPECT_EQ(info.caps & (FI_SOURCE | FI_SOURCE_ERR), uint64_t{FI_SOURCE});
   EXPECT_EQ(info.rx_attr->caps & (FI_SOURCE | FI_SOURCE_ERR), uint64_t{FI_SOURCE});
   EXPECT_EQ(info.mode, 0u);
@@ -102,7 +102,7 @@ TEST(GetinfoTest, DefaultsAreTheDocumentedOnes) {
   EXPECT_EQ(info.dest_addr, nullptr);
 }
 
-// [LF-088] One entry for each local address, under a name of its own.
+// [LF-088] One entry for each local address, with a unique name.
 TEST(GetinfoTest, EveryAddressIsOneDomain) {
   const Answer answer = ask(make_hints().get());
   ASSERT_EQ(answer.result, 0);
@@ -152,7 +152,7 @@ TEST(GetinfoTest, NoHintsAreEnough) {
 }
 
 // [LF-128] Applications from before 1.5, and MPICH 4.0, which asks as version 0, know two ways of
-// registering memory and are told of the one that needs no virtual addresses.
+// registering memory and get the one that needs no virtual addresses.
 TEST(GetinfoTest, OldApplicationsHearOfScalableRegistration) {
   for (const int version : {0, FI_VERSION(1, 0), FI_VERSION(1, 4)}) {
     SCOPED_TRACE(version);
@@ -170,7 +170,8 @@ TEST(GetinfoTest, OldApplicationsHearOfScalableRegistration) {
   EXPECT_EQ(now.info->domain_attr->mr_mode, 0);
 }
 
-// [LF-068] A class without direction means all directions; nothing else is added but what is free.
+// [LF-068] A class without direction means all directions; otherwise only capabilities without cost
+// are added.
 TEST(GetinfoTest, CapabilitiesAreWhatWasAskedFor) {
   const struct {
     uint64_t asked;
@@ -356,7 +357,7 @@ TEST(GetinfoTest, TrafficClassesAreEchoed) {
   }
 }
 
-// [LF-017, LF-084] Four octets in host order; anything else is no JobID.
+// [LF-017, LF-084] Four octets in host order; any other length is no JobID.
 TEST(GetinfoTest, AuthorizationKeyIsAJobId) {
   const auto with_key = [](uint32_t job, size_t bytes) {
     return ask_with([=](fi_info& h) {
@@ -399,7 +400,7 @@ TEST(GetinfoTest, ServiceAloneWithSourceConcernsAllDomains) {
   }
 }
 
-// Any address of 127.0.0.0/8 is one of its own. [decision 3, scheme 1]
+// Any address of 127.0.0.0/8 is a local one. [decision 3, scheme 1]
 TEST(GetinfoTest, LoopbackAddressesNeedNoConfiguration) {
   const Answer answer = ask(make_hints().get(), "127.0.0.5", nullptr, FI_SOURCE);
   ASSERT_EQ(answer.result, 0);

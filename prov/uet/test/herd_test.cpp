@@ -11,7 +11,7 @@
 namespace uet::prov::test {
 namespace {
 
-// An endpoint of somebody else's domain with a queue of its own.
+// An endpoint of another node's domain with a separate queue.
 struct Place {
   Place(Node& node, fi_wait_obj wait) {
     fi_cq_attr attr{};
@@ -110,7 +110,7 @@ TEST_P(HerdTest, APacketWakesWhomItIsFor) {
   for (std::thread& t : threads) t.join();
   int woken = -before;
   for (int i = 1; i <= kIdle; ++i) woken += places[static_cast<size_t>(i)]->wakes;
-  // All of them, each time, would be 800.
+  // If each packet woke all of them, it would be 800.
   EXPECT_LT(woken, kMessages);
   EXPECT_EQ(octets, std::vector<uint8_t>(kMessages, octet));
 }

@@ -1,5 +1,5 @@
-// Where the JobID of an endpoint and of a region comes from. Peers of different jobs do not reach
-// each other, so who reaches whom tells. FI_UET_JOB_ID=5 is set for this test.
+// The source of the JobID of an endpoint and of a region. Peers of different jobs do not reach each
+// other, so reachability shows the job. FI_UET_JOB_ID=5 is set for this test.
 #include "prov/uet/test/node.h"
 
 #include <string>
@@ -52,7 +52,7 @@ TEST_F(JobTest, TheNearestKeyDecides) {
   }
 }
 
-// [LF-018, LF-037] A region's own key comes before that of its endpoint.
+// [LF-018, LF-037] A region's key takes precedence over that of its endpoint.
 TEST_F(JobTest, ARegionMayBeOfAnotherJob) {
   for (const uint32_t region_job : {0u, 7u, 9u}) {
     open_jobs(7, 0, 7);
@@ -84,7 +84,7 @@ TEST_F(JobTest, ARegionMayBeOfAnotherJob) {
   }
 }
 
-// [LF-037] One without a key has that of the domain, whatever the jobs of its endpoints are.
+// [LF-037] A region without a key has that of the domain, regardless of the jobs of its endpoints.
 TEST_F(JobTest, ARegionWithoutAKeyIsOfTheDomainsJob) {
   for (const uint32_t sender : {7u, 9u}) {
     open_jobs(sender, 7, 9);

@@ -8,7 +8,7 @@ namespace {
 
 class KeyAgentTest : public SecuredRolloverTest {
  protected:
-  // The agent's log begins anew. Returns when it listens.
+  // Clears the agent's log. Returns when the agent listens.
   void start_agent() {
     const std::string log = path("agent.log");
     std::filesystem::remove(log);

@@ -58,7 +58,7 @@ int pass_a_message() {
   return wrong + (done.err != 0) + (got != sent) + static_cast<int>(testing::Test::HasFailure());
 }
 
-// What a child that ran `role` said on standard error; its exit status is in `status`.
+// Text of a child that ran `role` on standard error; its exit status is in `status`.
 std::string said(const std::function<int()>& role, int& status) {
   int ends[2];
   if (pipe(ends) != 0) return "no pipe";
@@ -95,7 +95,7 @@ class LimitedMemoryTest : public ::testing::Test {
   std::string text_;
 };
 
-// Two domains in 600 MiB, which is a tenth of what they reserve by default.
+// Two domains in 600 MiB, a tenth of their reservation by default.
 TEST_F(LimitedMemoryTest, FewConnectionsNeedFewAddresses) {
   expect_good([] {
     setenv("FI_UET_MAX_PDCS", "256", 1);

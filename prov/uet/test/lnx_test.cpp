@@ -30,12 +30,12 @@ class Side {
   Side(const Side&) = delete;
   Side& operator=(const Side&) = delete;
 
-  // Any failure is one of the test.
+  // Any failure fails the test.
   void open();
   void send(size_t bytes, uint64_t tag);
   // `early`: the message is there before the receive.
   void receive(size_t bytes, uint64_t tag, bool early);
-  // Until the other one has come here, too.
+  // Waits until the other process has come here, too.
   void meet();
 
  private:

@@ -1,5 +1,5 @@
 // Makes a capture of lossy traffic and writes the counters of the node that was captured beside it,
-// for the tests of the dissector: what tshark finds in the one must be what the other counts.
+// for the tests of the dissector: the packets that tshark finds must match the counters.
 // FI_UET_PCAP, FI_UET_FAULT and UET_COUNTERS are set by ctest.
 #include "prov/uet/api/fi_ext_uet.h"
 #include "prov/uet/test/node.h"
@@ -66,8 +66,8 @@ class LossyCaptureTest : public PairTest {
     EXPECT_EQ(back, data);
     EXPECT_EQ(fi_close(&region->fid), 0);
   }
-  // Runs both until neither has sent or received for a quarter of a second: all retransmissions
-  // are over, and what comes after are the control packets that close the contexts.
+  // Runs both until neither has sent or received for a quarter of a second: all retransmissions are
+  // over, and only the control packets that close the contexts follow.
   void settle() {
     uint64_t before = 0;
     for (uint64_t now = packets(); now != before; now = packets()) {

@@ -1,5 +1,5 @@
-// A thousand domains on one address, as of so many processes, and what one of them costs. They take
-// 5 GB; UET_DOMAINS is another number of them, which is a multiple of 20. [decision 3]
+// A thousand domains on one address, like those of as many processes, and the cost of one. They
+// take 5 GB; UET_DOMAINS sets another number, a multiple of 20. [decision 3]
 #include "prov/uet/test/node.h"
 
 #include <sys/resource.h>
@@ -34,7 +34,7 @@ size_t fewest_descriptors() {
   return fewest;
 }
 
-// A domain alone, without what a message needs.
+// A domain alone, without the objects for messages.
 struct Bare {
   Bare(fid_fabric* fabric, fi_info* info) {
     const int rc = fi_domain(fabric, info, &domain, nullptr);
@@ -46,8 +46,8 @@ struct Bare {
   fid_domain* domain = nullptr;
 };
 
-// One process of twenty. Opens its domains, tells the name of an endpoint, gets the name of another
-// process's, writes to it, and hears from a third. Returns the number of things that went wrong.
+// One process of twenty. Opens its domains, sends the name of an endpoint, gets the name of another
+// process's, writes to it, and receives from a third. Returns the number of errors.
 constexpr int kProcesses = 20;
 int domains_each() {
   const char* const wanted = std::getenv("UET_DOMAINS");
@@ -153,7 +153,7 @@ TEST(ManyDomainsTest, ADomainHasFifteenDescriptorsAtMostAndTwoForEachPeerOnThisH
     EXPECT_EQ(done.len, to.size());
     while (!read_one(a.tx_cq, done) && Clock::now() < end) fi_cq_read(b.rx_cq, nullptr, 0);
   }
-  // Of two domains of one process that are each other's peers.
+  // For two domains of one process that are each other's peers.
   EXPECT_LE(fewest_descriptors() - before, 15u + 11u) << "two domains after a stream each way";
 }
 

@@ -76,7 +76,7 @@ TEST_F(MessageTest, InjectedBufferIsReusableAtOnce) {
   }
 }
 
-// Too much for an inject is told at the call, and nothing is sent.
+// An inject that is too long returns an error, and nothing is sent.
 TEST_F(MessageTest, InjectBeyondTheLimitIsRefused) {
   open();
   std::vector<uint8_t> big(a->info->tx_attr->inject_size + 1);
@@ -152,7 +152,7 @@ TEST_F(MessageTest, TaggedReceivesDoNotTakeTheMultiReceiveDefault) {
   EXPECT_EQ(*got, 5);
 }
 
-// [fi_endpoint, NOTES] What has no context of its own fails with the endpoint's.
+// [fi_endpoint, NOTES] An operation without a context fails with the endpoint's.
 TEST_F(MessageTest, ErrorsOfInjectedOperationsCarryTheContextOfTheEndpoint) {
   open();
   a->ep->fid.context = this;
@@ -199,7 +199,7 @@ TEST_F(MessageTest, CancelledReceiveTakesNoMessage) {
   EXPECT_EQ(first, 0);
 }
 
-// [LF-095, SES-137] A message too long is cut, and both lengths are told.
+// [LF-095, SES-137] A message that is too long is cut, and both lengths are reported.
 TEST_F(MessageTest, TruncationTellsBothLengths) {
   open();
   const std::vector<uint8_t>& sent = kept(pattern(10000, 3));
@@ -378,7 +378,7 @@ TEST_F(MessageTest, CountersCountBothEnds) {
   EXPECT_EQ(fi_cntr_readerr(a->tx_counter), 0u);
 }
 
-// [LF-059] Peek finds, claims and discards messages that nobody received yet.
+// [LF-059] Peek finds, claims and discards messages without a receive.
 class PeekTest : public MessageTest {
  protected:
   ssize_t call(uint64_t flags, void* buffer, size_t bytes) {

@@ -1,5 +1,5 @@
-// A pair of nodes that is misused row by row, for tests of what wrong calls answer. What a row
-// opens is closed behind it, and the pair must still talk afterwards.
+// A pair of nodes that is misused row by row, for tests of the answers to wrong calls. Objects that
+// a row opens are closed after it, and the pair must still communicate afterwards.
 #pragma once
 
 #include "prov/uet/test/node.h"
@@ -28,7 +28,7 @@ class InfoOf {
   fi_info* info_;
 };
 
-// What the rows work on. The objects below the nodes are made on first use.
+// Objects for the rows. Those below the nodes are made on first use.
 struct Pair {
   Node* a = nullptr;
   Node* b = nullptr;
@@ -36,7 +36,7 @@ struct Pair {
   std::vector<uint8_t> b_name;
   uint8_t octets[8193] = {};  // one more than inject_size
 
-  // For what a row opens.
+  // For objects that a row opens.
   fid_ep* ep = nullptr;
   fid_cq* cq = nullptr;
   fid_cntr* cntr = nullptr;
@@ -75,7 +75,7 @@ struct Pair {
     EXPECT_EQ(fi_av_open(a->domain, &attr, &av, nullptr), 0);
     return av;
   }
-  // One whose regions have the keys that the application asks for.
+  // A domain whose regions have application keys.
   fid_domain* keyed_domain() {
     const InfoOf info(*a);
     info->domain_attr->mr_mode &= ~FI_MR_PROV_KEY;

@@ -1,5 +1,5 @@
-// Wrong posts and what the manual pages prescribe for them: fi_msg(3), fi_tagged(3), fi_rma(3),
-// fi_atomic(3). Nothing of a refused post may ever complete.
+// Wrong posts and the errors in the manual pages: fi_msg(3), fi_tagged(3), fi_rma(3), fi_atomic(3).
+// A refused post must never complete.
 #include "prov/uet/test/misuse.h"
 
 namespace uet::prov::test {
@@ -138,7 +138,7 @@ TEST_F(MisuseTest, OfAtomicsWithoutTheCapability) {
   expect_talk();
 }
 
-// fi_tagged(3), FI_PEEK: what is not there is an error entry, not an error of the call.
+// fi_tagged(3), FI_PEEK: without a message there is an error entry, not an error of the call.
 TEST_F(MisuseTest, PeekingAtNothingIsReportedInTheQueue) {
   fi_msg_tagged msg{nullptr, nullptr, 0, FI_ADDR_UNSPEC, 99, 0, this, 0};
   ASSERT_EQ(fi_trecvmsg(a->ep, &msg, FI_PEEK), 0);
@@ -147,7 +147,7 @@ TEST_F(MisuseTest, PeekingAtNothingIsReportedInTheQueue) {
   EXPECT_EQ(done.context, this);
 }
 
-// fi_cq(3): an error entry at the head of the queue is told by FI_EAVAIL until it is read.
+// fi_cq(3): FI_EAVAIL reports an error entry at the head of the queue until it is read.
 TEST_F(MisuseTest, ErrorEntriesStandInTheWayUntilTheyAreRead) {
   fi_msg_tagged msg{nullptr, nullptr, 0, FI_ADDR_UNSPEC, 99, 0, this, 0};
   ASSERT_EQ(fi_trecvmsg(a->ep, &msg, FI_PEEK), 0);

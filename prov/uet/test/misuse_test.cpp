@@ -1,6 +1,6 @@
-// What the manual pages of libfabric prescribe for calls that are wrong, one row for each: opening,
+// Errors that the manual pages of libfabric prescribe for wrong calls, one row for each: opening,
 // binding, closing, options and queues. Posts are in misuse_post_test.cpp. A refused call must
-// leave everything as it was: after each table the pair still talks.
+// change nothing: after each table the pair still communicates.
 #include "prov/uet/test/misuse.h"
 
 #include <rdma/fi_cm.h>
@@ -195,8 +195,8 @@ const Misuse kObjects[] = {
      }},
 };
 
-// Objects that are not offered: -FI_ENOSYS, as the headers answer for a missing operation. Programs
-// ask in this way what there is.
+// Unsupported objects: -FI_ENOSYS, as the headers answer for a missing operation. Programs detect
+// support this way.
 const Misuse kNotOffered[] = {
     {"a scalable endpoint", -FI_ENOSYS,
      [](Pair& p) { return fi_scalable_ep(p.a->domain, p.a->info, &p.ep, nullptr); }},

@@ -50,7 +50,7 @@ class MrKeysTest : public PairTest {
 };
 
 // [LF-029, LF-150] Small, wide, with bits that the wire's format reserves, and looking like other
-// kinds of keys: both ends agree on what travels.
+// kinds of keys: both ends agree on the wire key.
 TEST_F(MrKeysTest, ApplicationsChooseAnyNumber) {
   open(with_mode(0), with_mode(0));
   EXPECT_EQ(b->info->domain_attr->mr_key_size, 8u);
@@ -98,8 +98,8 @@ TEST_F(MrKeysTest, BasicRegionsHaveVirtualAddresses) {
   EXPECT_EQ(fi_close(&region->fid), 0);
 }
 
-// [LF-032, LF-151] What a region is like is its owner's business: the other end may be opened in
-// any other way.
+// [LF-032, LF-151] The properties of a region are local: the other end may be opened in any other
+// way.
 TEST_F(MrKeysTest, TheEndsMayDiffer) {
   const int modes[] = {0, kBasic, kScalable, FI_MR_PROV_KEY};
   for (const int from : modes) {

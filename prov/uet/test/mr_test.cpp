@@ -173,8 +173,8 @@ TEST_F(MrTest, CountersAreBoundWithTheRmaEventCapability) {
   close(mr);
 }
 
-// [LF-027, LF-097] A chosen key with bit 63 asks for a region that may be written twice, so nobody
-// may count what is written to it.
+// [LF-027, LF-097] A chosen key with bit 63 asks for a region that may be written twice, so its
+// remote writes cannot be counted.
 TEST_F(MrTest, Bit63OfAChosenKeyAsksForSafeReplays) {
   open_with(0, FI_MSG | FI_RMA | FI_RMA_EVENT);
   fi_cntr_attr attr{};

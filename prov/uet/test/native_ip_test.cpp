@@ -1,4 +1,4 @@
-// FI_UET_IO=ip: messages and RMA between two domains whose packets are an IP protocol of their own.
+// FI_UET_IO=ip: messages and RMA between two domains whose packets use a separate IP protocol.
 // [WIRE-008, WIRE-009] Needs CAP_NET_RAW.
 #include "prov/uet/test/node.h"
 
@@ -82,7 +82,7 @@ TEST_F(NativeIpTest, MessagesAndRmaTravelWithoutUdp) {
   EXPECT_EQ(counter(*a, "udp_tx_never"), 0u);
 }
 
-// There are no ports to share an address by.
+// Without ports, an address cannot be shared.
 TEST_F(NativeIpTest, TheAddressOfAnotherDomainIsRefused) {
   fid_domain* domain = nullptr;
   EXPECT_NE(fi_domain(a->fabric, a->info, &domain, nullptr), 0);

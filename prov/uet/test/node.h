@@ -1,5 +1,5 @@
-// One side of a conversation through the libfabric API, for tests: a fabric, a domain, an endpoint
-// and what it is bound to. Knows nothing of the provider's inside.
+// One end of a conversation through the libfabric API, for tests: a fabric, a domain, an endpoint
+// and its bound objects. Independent of the provider's internals.
 #pragma once
 
 #include <rdma/fabric.h>
@@ -58,7 +58,7 @@ struct NodeOptions {
   const char* peer = nullptr;         // node argument of fi_getinfo; null: `address` is the source
 };
 
-// What a test wants to know of an entry, whatever the CQ's format.
+// The fields of an entry for a test, in any CQ format.
 struct Done {
   void* context = nullptr;
   uint64_t flags = 0;
@@ -109,10 +109,10 @@ class Node {
   void open_srx(size_t size);
 };
 
-// A counter of a domain by its name; nothing where there is none of that name.
+// A counter of a domain by its name; nothing for an unknown name.
 std::optional<uint64_t> find_counter(fid_domain* domain, const std::string& name);
 std::optional<uint64_t> find_counter(const Node& node, const std::string& name);
-// The same; where there is none the test fails.
+// The same; an unknown name fails the test.
 uint64_t counter(const Node& node, const std::string& name);
 
 // Reads one entry or error entry; false: none is there.
@@ -132,7 +132,7 @@ class PairTest : public ::testing::Test {
   bool stays_empty(fid_cq* cq, std::chrono::milliseconds span = std::chrono::milliseconds(50));
 
   // Octets that live until both nodes are closed. The buffer of an operation that a test does not
-  // await must not be one of its locals: the engine goes on with it in TearDown.
+  // await must not be one of its locals: the engine uses it until TearDown.
   std::vector<uint8_t>& kept(std::vector<uint8_t> octets) {
     return kept_.emplace_back(std::move(octets));
   }

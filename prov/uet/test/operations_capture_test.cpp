@@ -1,6 +1,6 @@
-// Makes a capture of operations done one after the other, and beside it what the application did,
-// for the tests of the dissector: what tshark finds in the one must be what the other says.
-// FI_UET_PCAP and UET_OPERATIONS are set by ctest.
+// Makes a capture of operations done one after the other, and a list of the application's calls,
+// for the tests of the dissector: tshark must find the operations in the list. FI_UET_PCAP and
+// UET_OPERATIONS are set by ctest.
 #include "prov/uet/test/node.h"
 
 #include <rdma/fi_atomic.h>
@@ -50,7 +50,7 @@ class OperationsCaptureTest : public PairTest {
     EXPECT_TRUE(out.good());
   }
 
-  // One object of the list: fields that are numbers, then those that are text.
+  // One object of the list: numeric fields first, then texts.
   void record(const char* operation, const std::vector<std::pair<const char*, uint64_t>>& numbers,
               const std::vector<std::pair<const char*, std::string>>& texts) {
     if (!operations_.empty()) operations_ += ",\n ";
@@ -181,7 +181,7 @@ TEST_F(OperationsCaptureTest, Atomics) {
   compare_atomic("MSWAP", FI_MSWAP, 0x11111111, 0xFF, 0x22222222);
 }
 
-// FI_UET_RNDV_SIZE or FI_UET_DEFER: sends whose receive comes late go another way.
+// FI_UET_RNDV_SIZE or FI_UET_DEFER: sends whose receive comes late use another protocol.
 TEST_F(OperationsCaptureTest, Chains) {
   send(60000, true);
   send(60000, false, true);

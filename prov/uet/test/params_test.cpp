@@ -16,7 +16,7 @@
 namespace uet::prov {
 namespace {
 
-// What fi_getinfo answers for loopback in this process.
+// The answer of fi_getinfo for loopback in this process.
 int ask(fi_info** info) {
   fi_info* hints = fi_allocinfo();
   hints->fabric_attr->prov_name = strdup("uet");
@@ -63,7 +63,7 @@ int open_domain() {
   return -fi_domain(kept_fabric, kept_info, &kept_domain, nullptr);
 }
 
-// What a child says on its standard error with that variable; `status` is its exit status.
+// Text of a child on its standard error with that variable; `status` is its exit status.
 std::string said(const char* name, const char* value, int& status,
                  const char* log_level = nullptr) {
   const int file = memfd_create("log", MFD_CLOEXEC);
@@ -93,8 +93,8 @@ struct Setting {
   const char* value;
 };
 
-// [LF-135, ABI-018, LF-129, LF-130, PDS-221] A value that makes no sense leaves the default, as
-// with other providers, and the user reads it once, whatever FI_LOG_LEVEL is.
+// [LF-135, ABI-018, LF-129, LF-130, PDS-221] A wrong value leaves the default, as with other
+// providers, and the user reads one warning, at any FI_LOG_LEVEL.
 TEST(ParamsTest, WrongValuesLeaveTheDefaultAndTheUserReadsIt) {
   const Setting cases[] = {
       {"FI_UET_STATS", "/some/path"},
@@ -129,8 +129,8 @@ TEST(ParamsTest, WrongValuesLeaveTheDefaultAndTheUserReadsIt) {
   }
 }
 
-// [LF-135] Where the default would be less safe than what was asked for, or something else, nothing
-// is offered; the user reads that, too.
+// [LF-135] If the default would be less safe than the requested value, or something else, the
+// provider offers nothing; the user reads a warning.
 TEST(ParamsTest, WrongValuesOfStrictSettingsAreRefusedAndTheUserReadsIt) {
   const Setting cases[] = {
       {"FI_UET_JOB_ID", "0"},         {"FI_UET_JOB_ID", "16777216"},  {"FI_UET_JOB_ID", "seven"},
@@ -175,8 +175,8 @@ TEST(ParamsTest, ValuesThatMakeSenseAreTaken) {
   }
 }
 
-// A line says what the setting takes; unknown names and interfaces are said, too. With a log level
-// it is the log that says so, and it alone.
+// A line says what the setting takes; unknown names and interfaces get a warning, too. With a log
+// level the warnings are only in the log.
 TEST(ParamsTest, TheLineSaysWhatToDo) {
   int status = -1;
   const std::string value = said("FI_UET_MAX_PDCS", "0", status);
@@ -200,7 +200,7 @@ TEST(ParamsTest, OtherInterfacesAreNotOffered) {
   EXPECT_EQ(in_child("FI_UET_IFACE", "127.0.0.8", found), FI_ENODATA);
 }
 
-// [LF-089] Without ROD there is no order.
+// [LF-089] Without ROD messages are not ordered.
 TEST(ParamsTest, UnorderedModeRefusesOrders) {
   const auto ordered = [] {
     fi_info* hints = fi_allocinfo();

@@ -1,5 +1,5 @@
-// A target that is silent for ten seconds is normal: it computes, or sits in a debugger. Nothing
-// fails because of it. [decision 4]
+// A target that is silent for ten seconds is normal: it computes, or runs in a debugger. No
+// operation fails because of it. [decision 4]
 #include "prov/uet/test/roles.h"
 
 namespace uet::prov::test {

@@ -1,4 +1,5 @@
-// What packets to a peer carry, by what both ends state and by the route. [LF-131, LF-140, SES-032]
+// Payload size of packets to a peer, by the statements of both ends and by the route. [LF-131,
+// LF-140, SES-032]
 #include "prov/uet/domain/payload_mtu.h"
 
 #include <gtest/gtest.h>

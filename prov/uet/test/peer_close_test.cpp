@@ -52,7 +52,7 @@ TEST_F(PeerCloseTest, QueuedEntriesGoBack) {
   EXPECT_TRUE(owner.done.empty());
 }
 
-// [LF-159] The others stay.
+// [LF-159] The other receives stay.
 TEST_F(PeerCloseTest, EntriesGoBackWithTheirEndpoint) {
   fid_ep* const other = open_endpoint();
   const fi_addr_t to_other = address_of(other);
@@ -87,7 +87,7 @@ TEST_F(PeerCloseTest, ReceivesInUseAreCancelled) {
   owner.done.clear();
 }
 
-// [LF-159] The receives go back all the same, and the owner gets its completions when it has room.
+// [LF-159] The receives still go back, and the owner gets its completions when it has room.
 TEST_F(PeerCloseTest, ReceivesGoBackToAnOwnerWithoutRoom) {
   auto& first = owner.tpost(10, 1);
   auto& second = owner.tpost(8 << 20, 2);

@@ -57,7 +57,7 @@ class PeerTest : public ::testing::Test {
     EXPECT_EQ(fi_tsend(a.ep, data.data(), bytes, nullptr, to_b, tag, nullptr), 0);
     return data;
   }
-  // Reported when the target has said what became of it.
+  // Completes when the target has accepted the message.
   void send_to_nobody(void* context) {
     static char text[] = "nobody";
     const iovec iov{text, sizeof text};

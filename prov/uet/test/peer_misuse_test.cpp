@@ -1,4 +1,4 @@
-// What is refused of other providers' queues and receives. [LF-159]
+// Refused uses of other providers' queues and receives. [LF-159]
 #include "prov/uet/test/peer_owner.h"
 
 #include <gtest/gtest.h>
@@ -54,7 +54,7 @@ TEST(PeerMisuseTest, MisuseIsRefused) {
   EXPECT_EQ(fi_cq_open(a.domain, &cq_attr, &cq, &cq_context), -FI_EINVAL);
   EXPECT_EQ(fi_srx_context(a.domain, &rx_attr, &srx, &srx_context), -FI_EINVAL);
 
-  // Nothing is posted to what others own.
+  // No post to queues of another owner.
   uint8_t octet = 0;
   EXPECT_EQ(fi_recv(b.srx, &octet, 1, nullptr, FI_ADDR_UNSPEC, nullptr), -FI_EOPNOTSUPP);
   EXPECT_EQ(fi_trecv(b.ep, &octet, 1, nullptr, FI_ADDR_UNSPEC, 0, 0, nullptr), -FI_EOPNOTSUPP);

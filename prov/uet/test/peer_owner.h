@@ -37,8 +37,8 @@ class PeerOwner {
   PeerOwner(const PeerOwner&) = delete;
   PeerOwner& operator=(const PeerOwner&) = delete;
 
-  // The user's receive: the first message that was queued and fits, or the next one that comes.
-  // The octets are the context. FI_ADDR_UNSPEC: of anybody.
+  // The user's receive: takes the first queued message that matches, or the next one that comes.
+  // The octets are the context. FI_ADDR_UNSPEC: from any sender.
   std::vector<uint8_t>& post(size_t bytes, fi_addr_t from = FI_ADDR_UNSPEC);
   std::vector<uint8_t>& tpost(size_t bytes, uint64_t tag, uint64_t ignore = 0);
   // Into pieces of the octets.
@@ -51,7 +51,7 @@ class PeerOwner {
   // These call uet's operations, discard_* and start_*, and return what those return.
   int discard(fi_peer_rx_entry* entry);
   int start(fi_peer_rx_entry* entry, std::vector<uint8_t>& room);
-  // What these do before and after they call uet.
+  // Actions before and after its calls of uet.
   void give(fi_peer_rx_entry& entry, std::vector<uint8_t>& room, size_t pieces = 1);
   void drop(fi_peer_rx_entry* discarded);
 
@@ -114,7 +114,7 @@ class PeerOwner {
   std::deque<std::vector<uint8_t>> rooms_;
 };
 
-// A node whose completions and receives are those of `owner`, as a linking provider opens it.
+// A node with the completions and receives of `owner`, as a linking provider opens it.
 class PeerNode {
  public:
   explicit PeerNode(PeerOwner& owner, uint64_t binding = 0, bool counts = false);
@@ -141,7 +141,7 @@ class PeerNode {
   fid_ep* ep = nullptr;
 };
 
-// What such a node asks fi_getinfo for.
+// Hints of such a node for fi_getinfo.
 fi_info* peer_hints();
 
 }  // namespace uet::prov::test

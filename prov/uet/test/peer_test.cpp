@@ -66,7 +66,7 @@ TEST_F(PeerTest, TheLargestMessagesNeedNoRoomButTheirs) {
   expect_received(room, tsend(kBytes, 1), FI_TAGGED);
 }
 
-// [LF-159] Tags, masks and names of senders are matched by the owner, which is told them.
+// [LF-159] The owner matches tags, masks and names of senders, which uet reports to it.
 TEST_F(PeerTest, TheOwnerMatches) {
   auto& other = owner.post(100, 0x17);
   auto& by_name = owner.post(100, kNameOfA);
@@ -75,7 +75,7 @@ TEST_F(PeerTest, TheOwnerMatches) {
   expect_received(by_name, send(10, 1), FI_MSG);
   expect_received(any, tsend(10, 6, 2), FI_TAGGED);
   expect_received(exact, tsend(10, 5, 3), FI_TAGGED);
-  // What nobody sends to stays the owner's.
+  // Receives without a message stay with the owner.
   EXPECT_EQ(owner.open_entries(), 1u);
   b.insert(a.name(), 0x17);  // the older name is the sender's
   EXPECT_TRUE(std::all_of(other.begin(), other.end(), [](uint8_t octet) { return octet == 0; }));
@@ -112,8 +112,8 @@ TEST_F(PeerTest, ReceivesComeInTheMidstOfMessages) {
   expect_received(owner.tpost(1'000'000, 9), data, FI_TAGGED);
 }
 
-// [LF-159] Header data is told with the queued message where the release has a place for it, and
-// always with the completion.
+// [LF-159] Header data comes with the queued message if the release has a member for it, and always
+// with the completion.
 TEST_F(PeerTest, HeaderDataIsPassedOn) {
   for (const bool first : {true, false}) {
     auto* room = first ? nullptr : &owner.tpost(100, 3);
@@ -162,7 +162,7 @@ TEST_F(PeerTest, TruncatedMessagesAreErrorsOfTheOwner) {
 }
 
 // [LF-159] More buffers than an operation may have: the receive fails, and the message is for the
-// next one. If the owner names it for a message that it was told of, that message is gone, too.
+// next one. If the owner names it for a message that was reported to it, that message is lost, too.
 TEST_F(PeerTest, UselessEntriesEndInErrors) {
   auto& useless = owner.post_pieces(1000, 65);
   const auto& data = send(10);
@@ -198,7 +198,7 @@ TEST_F(PeerTest, AnOwnerWithoutMemoryIsAskedAgain) {
   }
 }
 
-// [LF-159] The owner holds its locks in its turn, and is asked at no other time.
+// [LF-159] The owner is asked only in its turn, while it holds its locks.
 TEST_F(PeerTest, OwnersAreAskedInTheirTurn) {
   const uint32_t asked = owner.seen.asked;
   const auto& data = tsend(10, 5);
@@ -215,8 +215,8 @@ TEST_F(PeerTest, OwnersAreAskedInTheirTurn) {
   expect_received(owner.tpost(10, 5), data, FI_TAGGED);
 }
 
-// [LF-159] A message that its receive has half is not finished by a post: what comes outside of the
-// turn would have to be kept.
+// [LF-159] A post does not finish a half-received message: packets that come outside of the turn
+// would have to be kept.
 TEST_F(PeerTest, PostsDoNotReceivePackets) {
   constexpr size_t kBytes = 8 << 20;
   auto& room = owner.tpost(kBytes, 5);
@@ -236,7 +236,7 @@ TEST_F(PeerTest, PostsDoNotReceivePackets) {
   expect_received(room, data, FI_TAGGED);
 }
 
-// [LF-159] Objects of its own in such a domain work as elsewhere.
+// [LF-159] Native objects in such a domain work as elsewhere.
 TEST_F(PeerTest, OwnCountersRunTheEngine) {
   fi_cntr_attr attr{};
   fid_cntr* counter = nullptr;
@@ -262,8 +262,8 @@ TEST_F(PeerTest, OwnCountersRunTheEngine) {
   EXPECT_EQ(fi_close(&counter->fid), 0);
 }
 
-// [LF-159] A message whose sender is gone cannot be received any more; its receive says so. Run
-// with a short FI_UET_PEER_TIMEOUT.
+// [LF-159] A message whose sender is gone cannot be received any more; its receive ends in an
+// error. Run with a short FI_UET_PEER_TIMEOUT.
 TEST_F(PeerLostTest, LostMessagesEndTheirReceivesInErrors) {
   const std::vector<uint8_t> data(4 << 20);
   {
@@ -375,8 +375,8 @@ class PeerQuietCounterTest : public PeerTest {
   PeerQuietCounterTest() : PeerTest(FI_SELECTIVE_COMPLETION, true) {}
 };
 
-// [LF-159] Receives that report nothing go back in the turn of a counter, too: they take no place
-// in the completion queue, which nobody reads.
+// [LF-159] Receives without a report go back in the turn of a counter, too: they take no place in
+// the completion queue, which the test does not read.
 TEST_F(PeerQuietCounterTest, QuietReceivesGoBackWithoutTheQueue) {
   owner.tpost(10, 1);
   tsend(10, 1);

@@ -1,5 +1,5 @@
-// When another provider is called whose queues and receives were imported, what it may call, and
-// what happens to completions for which it has no room. [LF-159, fi_peer]
+// When uet calls another provider whose queues and receives were imported, which calls that
+// provider may make, and what happens to completions without room. [LF-159, fi_peer]
 #include "prov/uet/test/peer_fixture.h"
 
 #include <chrono>
@@ -42,7 +42,8 @@ class PeerTurnTest : public PeerTest {
   fi_peer_rx_entry* queued_ = nullptr;
 };
 
-// [LF-159] What it needs in answer waits until the call is over; nothing hangs, and all goes on.
+// [LF-159] Calls that it needs in answer wait until the call is over; nothing hangs, and everything
+// continues.
 TEST_F(PeerTurnTest, OwnersThatCallBackAreRefused) {
   fi_cntr_attr attr{};
   ASSERT_EQ(fi_cntr_open(b.domain, &attr, &own_, nullptr), 0);
@@ -69,8 +70,8 @@ TEST_F(PeerTurnTest, OwnersThatCallBackAreRefused) {
   EXPECT_EQ(fi_close(&own_->fid), 0);
 }
 
-// [LF-159] Reads of other queues and counters, set-up calls and posts do not call the owner,
-// whatever comes meanwhile.
+// [LF-159] Reads of other queues and counters, set-up calls and posts do not call the owner, even
+// if messages arrive meanwhile.
 TEST_F(PeerTurnTest, CompletionsWaitForTheTurn) {
   fi_cntr_attr attr{};
   fi_cq_attr cq_attr{};
@@ -80,7 +81,7 @@ TEST_F(PeerTurnTest, CompletionsWaitForTheTurn) {
   ASSERT_EQ(fi_cq_open(b.domain, &cq_attr, &cq, nullptr), 0);
   constexpr size_t kBytes = 3 << 20;
   auto& room = owner.tpost(kBytes, 5);
-  const auto& data = tsend(kBytes, 5);  // the owner's receive has the beginning of it
+  const auto& data = tsend(kBytes, 5);  // the owner's receive has its beginning
   ASSERT_TRUE(run_until([&] { return owner.seen.asked != 0; }));
   ASSERT_TRUE(owner.done.empty());
   uint8_t from_b[1];
@@ -129,7 +130,7 @@ TEST_F(PeerTurnTest, OwnersWithoutRoomGetTheirCompletionsLater) {
   EXPECT_EQ(find_counter(b.domain, "peer_cq_lost"), 0u);
 }
 
-// [LF-159] Operations are refused before there is no room to keep their completions, and queued
+// [LF-159] Operations are refused before there is no room for their completions, and queued
 // messages stay queued.
 TEST_F(PeerTurnTest, OwnersWithoutRoomHoldOperationsBack) {
   send(10);
@@ -161,8 +162,8 @@ TEST_F(PeerTurnTest, OwnersWithoutRoomHoldOperationsBack) {
   owner.done.clear();
 }
 
-// [LF-159] Owners do not start a receive a second time: each one is taken, though nobody reads
-// completions meanwhile, and there are more than the queue has places.
+// [LF-159] Owners do not start a receive a second time: each one is taken, although no completions
+// are read meanwhile, and there are more than the queue has places.
 TEST_F(PeerTurnTest, OwnersMayStartMoreThanTheQueueHasPlaces) {
   constexpr size_t kMessages = 3500;  // places: 1,024, and as many for sends and receives
   for (size_t i = 0; i < kMessages; ++i) {

@@ -1,6 +1,5 @@
-// A server whose clients come and go, one after the other: what it keeps of those that left is
-// given back, so their number does not end its life. UET_CLIENTS is another number of them.
-// [PDS-247, PDS-248]
+// A server whose clients come and go, one after the other: resources for clients that left are
+// freed, so the number of clients is unlimited. UET_CLIENTS sets another number. [PDS-247, PDS-248]
 #include "prov/uet/test/node.h"
 
 #include <algorithm>
@@ -22,7 +21,7 @@ class PeersInTurnTest : public ::testing::Test {
     setenv("FI_UET_MAX_PDCS", std::to_string(kPlaces).c_str(), 1);
     setenv("FI_UET_IO", "udp", 1);
   }
-  // One message from a to b, both driven by this thread.
+  // One message from a to b; this thread drives both.
   static void send(Node& a, Node& b, fi_addr_t to_b, uint32_t value) {
     uint32_t got = 0;
     ASSERT_EQ(fi_recv(b.ep, &got, sizeof got, nullptr, FI_ADDR_UNSPEC, nullptr), 0);

@@ -12,7 +12,7 @@ using namespace uet::literals;
 
 class PostHabitTest : public ::testing::Test {
  protected:
-  // One post, with more of its endpoint unfinished than can wait.
+  // One post, with more unfinished operations of its endpoint than can wait.
   bool post(uint64_t bytes = 64) {
     now_ = now_ + 1_us;
     return habit_.on_posted({bytes, 1000, true}, now_) == Decision::post_waits;
@@ -40,7 +40,7 @@ class PostHabitTest : public ::testing::Test {
 
 TEST_F(PostHabitTest, LongRunsMakeTheHabit) {
   make_habit(8);
-  EXPECT_EQ(run(8), 5);  // the first two leave at once, and the last one takes the others along
+  EXPECT_EQ(run(8), 5);  // the first two leave at once, and the last one sends the waiting ones
   for (int length = 20; length < 26; ++length) EXPECT_EQ(run(length), length - 3) << length;
 }
 
@@ -55,7 +55,7 @@ TEST_F(PostHabitTest, ShortRunsDoNotEndIt) {
   EXPECT_EQ(run(8), 5);
 }
 
-// What a run is known to end with waits for nobody.
+// The post that is known to end a run does not wait.
 TEST_F(PostHabitTest, NothingWaitsAfterTheLastPostOfAUsualRun) {
   for (const int length : {8, 20, 34, 64, 100}) {
     make_habit(length);
@@ -113,7 +113,7 @@ TEST_F(PostHabitTest, NoMoreThanThirtyTwoLeaveTogether) {
     EXPECT_EQ(decision == Decision::post_full, together == 0 && i > 1) << i;
     longest = std::max(longest, together);
   }
-  EXPECT_EQ(longest, 31);  // and the one that takes them along
+  EXPECT_EQ(longest, 31);  // and the one that sends the waiting ones
 }
 
 // Two super-packets of the kernel hold 128 KiB.
@@ -138,7 +138,7 @@ TEST_F(PostHabitTest, NobodyWaitsLongForTheNextPost) {
   EXPECT_FALSE(habit_.is_overdue(now_ + 1_s)) << "nothing waits";
 }
 
-// What is in flight of the endpoint already, and nothing else, makes a post wait.
+// Only operations of the endpoint already in flight make a post wait.
 TEST_F(PostHabitTest, NothingWaitsBehindNothing) {
   make_habit(16);
   now_ = now_ + 1_ms;

@@ -183,8 +183,8 @@ TEST_F(ProcessTest, StoppedTargetOnlyDelaysOperations) {
   tell(pipes_, {1});
 }
 
-// [decision 14] After fork the child is told, instead of sharing sequence numbers with its
-// parent; the parent goes on.
+// [decision 14] After fork the child gets an error, instead of sharing sequence numbers with its
+// parent; the parent continues.
 TEST_F(ProcessTest, CallsInAForkedChildAreRefused) {
   Node node;
   Node other;

@@ -1,5 +1,5 @@
-// The engine lock and the helper thread, over a backend that only counts. Real time: what is
-// awaited may come however late, and nothing is judged by how long it took.
+// The engine lock and the helper thread, over a backend that only counts. Real time: awaited events
+// may come late, and no duration is checked.
 #include "prov/uet/progress/progress.h"
 
 #include "prov/uet/progress/absence.h"
@@ -181,8 +181,7 @@ TEST(EngineLockTest, TryLockSaysWhetherSomebodyIsInside) {
   lock.unlock();
 }
 
-// [architecture 5] The helper takes over when nobody comes, and then sleeps until something
-// happens.
+// [architecture 5] The helper takes over when no visit comes, and then sleeps until an event.
 TEST_F(ProgressTest, HelperRunsAnAbandonedEngineOnceAndSleeps) {
   create({});
   ASSERT_TRUE(engine_->helper().is_running());
@@ -200,7 +199,7 @@ TEST_F(ProgressTest, HelperServesTheSocketOfAnIdleApplication) {
   }
 }
 
-// The helper asks for SCHED_BATCH for itself, and leaves the application's threads as they are.
+// The helper sets SCHED_BATCH for itself, and does not change the application's threads.
 TEST_F(ProgressTest, HelperInterruptsNoThreadThatComputes) {
   const int own = sched_getscheduler(0);
   create({});
@@ -233,7 +232,7 @@ TEST_F(ProgressTest, HelperKeepsOutWhileTheApplicationPolls) {
 TEST_F(ProgressTest, HelperLeavesASteadyApplicationMoreTime) {
   // Nothing where it had taken over before, because this thread was kept away.
   const auto takes_over_after = [&](bool is_steady, Duration peers_wait) {
-    engine_.reset();  // takes long, and the next one's helper would find nobody
+    engine_.reset();  // takes long, and the next test's helper would find no visits
     create({.peers_wait = peers_wait});
     for (const auto end = Clock::now() + milliseconds(5); visit() < end;) {
       if (!is_steady) std::this_thread::sleep_for(std::chrono::microseconds(200));
@@ -250,8 +249,8 @@ TEST_F(ProgressTest, HelperLeavesASteadyApplicationMoreTime) {
   const auto is_short = [&](const std::optional<Clock::duration>& d) {
     return d && *d < sooner_than_steady;
   };
-  // A loaded machine makes any one measurement longer, or keeps this thread from being steady: it
-  // is tried until all were seen. Peers that send again soon are what the last one is for.
+  // A loaded machine makes a measurement longer, or stops this thread: the test repeats until it
+  // has seen all results. The last one needs peers that resend soon.
   bool was_long = false;
   bool was_short = false;
   bool was_short_for_peers = false;

@@ -1,6 +1,6 @@
-// Which calls ask the peer for an ACK: seen by a peer that is a plain socket. Octets are written
-// out from wire.md 3, 4, 5 and 7: a prologue of type (5 bits), next header or control type (4) and
-// flags (7), then clear offset or ACK offset, PSN and the two PDCIDs.
+// Which calls ask the peer for an ACK; the peer is a plain socket. Octets are written out from
+// wire.md 3, 4, 5 and 7: a prologue of type (5 bits), next header or control type (4) and flags
+// (7), then clear offset or ACK offset, PSN and the two PDCIDs.
 #include "prov/uet/test/node.h"
 
 #include <arpa/inet.h>
@@ -41,7 +41,7 @@ class QuietTest : public ::testing::Test {
     ASSERT_EQ(heard(), "asks");
     acknowledge();
   }
-  // What the next datagram is, within the time; ours gets its turns meanwhile.
+  // The next datagram, within the time; our side gets its turns meanwhile.
   std::string heard(milliseconds limit = kPatience) {
     const auto end = Clock::now() + limit;
     while (Clock::now() < end) {
@@ -103,7 +103,7 @@ class QuietTest : public ::testing::Test {
   std::array<uint8_t, 12> last_{};
 };
 
-// [PDS-064] fi_inject and its like have no completion: they ask for no ACK each, but for one
+// [PDS-064] fi_inject and similar calls have no completion: they ask for no ACK each, but for one
 // together when nothing follows.
 TEST_F(QuietTest, InjectedMessagesAskTogether) {
   open();

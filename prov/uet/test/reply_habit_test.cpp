@@ -47,8 +47,8 @@ TEST_F(ReplyHabitTest, LookingForMoreWithoutAReplyEndsIt) {
   EXPECT_FALSE(exchange(5_us));
 }
 
-// Its own send and the peer's message were completed together, and the application looks for both,
-// each time until there is nothing more.
+// Its send and the peer's message were completed together, and the application polls for both, each
+// time until nothing is left.
 TEST_F(ReplyHabitTest, OneVainLookAfterEachCompletionDoesNotEndIt) {
   for (int i = 0; i < 3; ++i) exchange(5_us);
   for (int i = 0; i < 3; ++i) {
@@ -82,7 +82,7 @@ TEST_F(ReplyHabitTest, ShortRunsTeachToSendAtOnce) {
   EXPECT_EQ(run(10), 7);
 }
 
-// What is looked for again at once, and acknowledged then, costs nothing but the run.
+// A poll that follows at once, with its acknowledgement, costs nothing but the run.
 TEST_F(ReplyHabitTest, APromptLookIsCheap) {
   for (int i = 0; i < 3; ++i) exchange(5_us);
   for (int i = 0; i < 1000; ++i) {

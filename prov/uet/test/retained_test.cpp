@@ -1,5 +1,5 @@
-// Sends are over when their payload is retained: at once, whatever the peer does. What stronger
-// levels were asked for is never weakened, and what fails later is told without the op_context.
+// Sends complete when their payload is retained: at once, whatever the peer does. A requested
+// stronger level is never weakened, and later failures are reported without the op_context.
 #include "prov/uet/test/roles.h"
 
 #include <arpa/inet.h>
@@ -11,7 +11,7 @@ namespace {
 
 constexpr size_t kRetained = 65536;
 
-// A peer that takes packets and says nothing: a socket that is never read.
+// A silent peer: a socket that is never read.
 class RetainedTest : public RolesTest {
  protected:
   void SetUp() override {
@@ -81,7 +81,7 @@ TEST_F(RetainedTest, SendsAreOverBeforeThePeerSaysAnything) {
   }));
 }
 
-// [LF-136] Who posts long messages without a look for completions waits for none of them.
+// [LF-136] An application that posts long messages without polling waits for none of them.
 TEST_F(RetainedTest, LongMessagesInARowAreCopiedUpToTheEighth) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     const std::vector<uint8_t> octets(8193);  // read until the endpoint is closed
@@ -149,8 +149,8 @@ TEST_F(RetainedTest, TransmitCompleteOfTheEndpointWaitsForThePeer) {
   }));
 }
 
-// [LF-055, LF-136] Where it is asked for, a write is over when it is copied, too; and what was
-// injected with a completion has been copied anyway.
+// [LF-055, LF-136] On request a write completes when it is copied, too; and an injected one with a
+// completion has been copied anyway.
 TEST_F(RetainedTest, InjectCompleteIsServedForWritesAndInjectsToo) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     Node node;
@@ -178,7 +178,7 @@ TEST_F(RetainedTest, InjectCompleteIsServedForWritesAndInjectsToo) {
   }));
 }
 
-// [LF-047] A write to two segments of which only the first finds a buffer is not posted at all.
+// [LF-047] A write to two segments with a buffer for the first only is not posted at all.
 TEST_F(RetainedTest, WriteInPartsIsPostedWholeOrNotAtAll) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     constexpr size_t kSegment = 1024;  // takes one of the 128 buffers for long injected payloads
@@ -205,7 +205,7 @@ TEST_F(RetainedTest, WriteInPartsIsPostedWholeOrNotAtAll) {
   }));
 }
 
-// [LF-136] Counters count what is retained at once, reported or not.
+// [LF-136] Counters count a retained operation at once, reported or not.
 TEST_F(RetainedTest, CountersCountWhatIsRetained) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     NodeOptions options;
@@ -242,15 +242,15 @@ TEST_F(RetainedTest, WithoutRoomASendWaitsForThePeer) {
     EXPECT_EQ(counter(node, "retained_bytes"), over * kRetained);
     EXPECT_EQ(counter(node, "retained_bytes_high"), over * kRetained);
     EXPECT_LE(counter(node, "retained_bytes"), uint64_t{4} << 20);
-    // Shorter ones have buffers of their own.
+    // Shorter ones have separate buffers.
     ASSERT_EQ(fi_send(node.ep, octets.data(), 4096, nullptr, peer, nullptr), 0);
     EXPECT_EQ(await(node.tx_cq, seconds(5)).err, 0);
     expect_silence(node);
   }));
 }
 
-// [LF-137] A failure that comes after the completion is told by the event queue, a counter and the
-// log, without the op_context; then nothing is sent there until the address is inserted anew.
+// [LF-137] A failure after the completion is reported by the event queue, a counter and the log,
+// without the op_context; then nothing is sent there until the address is inserted again.
 TEST_F(RetainedTest, LateFailureIsAnEventAndEndsTheAddress) {
   const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
   finish(start(1, settings, [](const Line&) {
@@ -339,7 +339,7 @@ TEST_F(RetainedTest, LateFailureOfAnAliasIsToldInItsName) {
     ASSERT_EQ(fi_eq_readerr(eq, &error, 0), ssize_t(sizeof error));
     EXPECT_EQ(error.fid, &alias->fid);
     EXPECT_EQ(error.err, FI_ETIMEDOUT);
-    // What the completion would have said, in words.
+    // The text that the completion would have had.
     const std::string text = fi_eq_strerror(eq, error.prov_errno, nullptr, nullptr, 0);
     EXPECT_EQ(text.find("Unknown error"), std::string::npos) << text;
     EXPECT_EQ(text.find("Unspecified"), std::string::npos) << text;
@@ -348,8 +348,8 @@ TEST_F(RetainedTest, LateFailureOfAnAliasIsToldInItsName) {
   }));
 }
 
-// [LF-015] The application that was told that a send is done may remove the address at once. The
-// send goes on, and the index belongs to no other address before its end.
+// [LF-015] An application may remove the address at once after the completion of a send. The send
+// continues, and no other address gets the index before its end.
 TEST_F(RetainedTest, AddressCanBeRemovedAtOnce) {
   const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
   finish(start(1, settings, [](const Line&) {
@@ -386,7 +386,7 @@ class RetainedEndTest : public RetainedTest {
  protected:
   static constexpr int kMessages = 20;
 
-  // Receives what the other end sent, after a while in which no thread of it ran.
+  // Receives the messages of the other end, after a while without a running thread.
   static void receive_late(const Line& line) {
     Node node;
     std::vector<std::vector<uint8_t>> got(kMessages, std::vector<uint8_t>(kRetained));
@@ -445,7 +445,7 @@ class RetainedEndTest : public RetainedTest {
   }
 };
 
-// [LF-138] Closing waits until the peers have what was reported as done.
+// [LF-138] Closing waits until the peers have all messages that were reported as complete.
 TEST_F(RetainedEndTest, CloseDeliversWhatIsRetained) {
   run([](const Line& line) {
     Node node;
@@ -462,7 +462,7 @@ TEST_F(RetainedEndTest, ExitDeliversWhatIsRetained) {
   });
 }
 
-// [LF-138] Not for ever, and what is lost is counted.
+// [LF-138] It does not wait for ever, and lost operations are counted.
 TEST_F(RetainedEndTest, CloseGivesUpAfterItsTime) {
   finish(start(1, {{"FI_UET_LINGER", "300"}}, [](const Line&) {
     Node node;

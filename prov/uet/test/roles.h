@@ -1,5 +1,5 @@
-// Test roles that are processes of their own, each with its own FI_UET_* parameters and a line to
-// another; every wait has an end. The test's own process never opens the library.
+// Test roles in separate processes, each with its FI_UET_* parameters and a line to another; every
+// wait has an end. The test's own process never opens the library.
 #pragma once
 
 #include "prov/uet/test/node.h"
@@ -27,7 +27,7 @@ using Settings = std::vector<std::pair<const char*, const char*>>;
 
 inline constexpr size_t kBytes = 100000;
 
-// One end of a line between two processes that keeps messages apart.
+// One end of a line between two processes that keeps message boundaries.
 struct Line {
   int fd = -1;
 
@@ -49,7 +49,7 @@ struct Line {
   }
 
  private:
-  // A process that is stopped and goes on gets EINTR, because the line has a time limit.
+  // A stopped process that continues gets EINTR, because the line has a time limit.
   ssize_t receive(void* to, size_t room) const {
     ssize_t got = 0;
     do {
@@ -128,7 +128,7 @@ class RolesTest : public ::testing::Test {
     std::erase(running_, pid);
     EXPECT_TRUE(WIFEXITED(status) && WEXITSTATUS(status) == 0) << "status " << status;
   }
-  // Returns when no thread of it runs any more.
+  // Returns when no thread of the process runs any more.
   static void stop(pid_t pid) {
     kill(pid, SIGSTOP);
     int status = 0;

@@ -30,7 +30,7 @@ class SecuredRolloverTest : public SecuredRolesTest {
   }
   static void end_talk() { std::ofstream(over_) << "1"; }
 
-  // Sends and takes one message after the other until end_talk().
+  // Sends and receives one message after the other until end_talk().
   static void talk(const Line& line, bool is_first) {
     NodeOptions options;
     options.address = is_first ? "127.0.49.2" : "127.0.49.3";

@@ -1,6 +1,6 @@
-// The route between two hosts becomes smaller in the midst of a run: three network namespaces, the
-// middle one a router, whose second link gets a smaller MTU. What is under way ends with
-// FI_EMSGSIZE, what comes later passes, and the log names both values. [LF-141, PDS-250]
+// The route between two hosts becomes smaller during a run: three network namespaces, the middle
+// one a router, whose second link gets a smaller MTU. Operations under way end with FI_EMSGSIZE,
+// later ones pass, and the log names both values. [LF-141, PDS-250]
 #include "prov/uet/test/roles.h"
 
 #include <fcntl.h>
@@ -58,7 +58,7 @@ class RouteShrinksTest : public RolesTest, public ::testing::WithParamInterface<
     ::unlink(log_.c_str());
   }
 
-  // A role in a network namespace of its own, which is there when this returns. 0: not allowed.
+  // A role in a new network namespace, which exists when this returns. 0: not allowed.
   template <class Role>
   pid_t host(int end, Role role) {
     const Settings settings = {{"FI_UET_IO", GetParam().io}, {"FI_LOG_LEVEL", "warn"}};

@@ -1,5 +1,5 @@
 // FI_UET_MODE=rudi with FI_UET_IDEMPOTENT=1, as ctest sets them: RMA takes RUDI, messages do not.
-// What went over the wire is read from the capture of the first domain. [SES-027, LF-027, LF-129]
+// The capture of the first domain shows the packets. [SES-027, LF-027, LF-129]
 #include "prov/uet/test/node.h"
 
 #include <array>
@@ -86,7 +86,7 @@ TEST_F(RudiModeTest, CountedRegionsAreLeftOut) {
   transfer(region, false, data);
   EXPECT_TRUE(run_until([&] { return fi_cntr_read(b->rx_counter) == 1; }));
   EXPECT_EQ(fi_close(&region->fid), 0);
-  // One that was not registered for it may be written twice, so nobody may count it.
+  // An idempotent region may be written twice, so its accesses cannot be counted.
   ASSERT_EQ(
       fi_mr_reg(b->domain, memory_.data(), kBytes, FI_REMOTE_WRITE, 0, 7, 0, &region, nullptr), 0);
   EXPECT_EQ(fi_mr_bind(region, &b->rx_counter->fid, FI_REMOTE_WRITE), -FI_EINVAL);

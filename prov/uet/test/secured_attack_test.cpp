@@ -1,6 +1,6 @@
-// Somebody recorded packets of two processes and sends them again, whole or changed, from a plain
-// UDP socket with the right address and port: nothing is delivered, each packet moves its counter,
-// and peers with the key go on.
+// An attacker recorded packets of two processes and sends them again, whole or changed, from a
+// plain UDP socket with the right address and port: nothing is delivered, each packet moves its
+// counter, and peers with the key continue.
 #include "prov/uet/test/rollover_roles.h"
 
 #include <arpa/inet.h>
@@ -39,7 +39,8 @@ NodeOptions at(const char* address) {
 
 class SecuredAttackTest : public SecuredRolesTest {
  protected:
-  // Takes one message, then tells what it counted as often as it is asked, then takes another one.
+  // Receives one message, then reports its counters as often as requested, then receives another
+  // one.
   static void be_target(const Line& line) {
     Node node(at(kTargetAt));
     std::vector<uint8_t> got(kMessageBytes);
@@ -135,7 +136,7 @@ class SecuredAttackTest : public SecuredRolesTest {
     for (uint64_t& one : all) one = line().hear_value();
     return all;
   }
-  // What was counted since the last call, when all that was sent is counted.
+  // The counts since the last call, when all sent packets are counted.
   Counts news() {
     const auto end = Clock::now() + kPatience;
     Counts now{}, news{};
@@ -153,7 +154,7 @@ class SecuredAttackTest : public SecuredRolesTest {
 
   pid_t target_ = 0;
   std::vector<uint8_t> name_;
-  std::vector<Captured> there_, back_;  // what the writer sent and got
+  std::vector<Captured> there_, back_;  // packets that the writer sent and received
   Captured message_;
   Counts before_{};
   uint64_t sent_ = 0;
@@ -186,7 +187,7 @@ TEST_F(SecuredAttackTest, NoOctetCanBeCutOff) {
   EXPECT_EQ(news(), (Counts{0, size - 28, 0, 0, 27, 1})) << "header and ICV have 28 octets";
 }
 
-// [TSS-021, TSS-022] From another address or port; what the target sent, sent to it.
+// [TSS-021, TSS-022] From another address or port; packets of the target, sent to it.
 TEST_F(SecuredAttackTest, AddressesAndPortsCannotBeChanged) {
   send(message_.payload, message_, kOtherAt);
   send(message_.payload, message_, kWriterAt, 40404);
@@ -209,8 +210,8 @@ TEST_F(SecuredAttackTest, ARecordingDeliversNothing) {
   }
 }
 
-// [TSS-059, TSS-061, TSS-064, T-13] A target that starts anew has forgotten who was there, and has
-// the same key. Its process has the same name, or a recorded message would find no endpoint.
+// [TSS-059, TSS-061, TSS-064, T-13] A restarted target has forgotten its peers, and has the same
+// key. Its process has the same name, or a recorded message would find no endpoint.
 TEST_F(SecuredAttackTest, ARecordingDeliversNothingToTheNextLifeOfATarget) {
   kill_and_reap(target_);
   target_ = start(0, same_name(), be_target_again);

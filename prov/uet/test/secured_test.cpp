@@ -1,4 +1,4 @@
-// FI_UET_TSS=file: processes with the same key talk, and nobody else hears them.
+// FI_UET_TSS=file: only processes with the same key communicate.
 #include "prov/uet/test/secured_roles.h"
 
 #include "keys/key_file.h"
@@ -63,7 +63,7 @@ class SecuredTest : public SecuredRolesTest {
     EXPECT_EQ(line.hear_value(), 1u);
     line.tell(1);
   }
-  // Both ends with these settings; returns what they captured.
+  // Both ends with these settings; returns their captures.
   std::vector<Captured> talk(const Settings& more) {
     Settings target = secured(more), writer = secured(more);
     target.push_back({"FI_UET_PCAP", kept(path("target.pcapng"))});
@@ -77,7 +77,7 @@ class SecuredTest : public SecuredRolesTest {
     all.insert(all.end(), others.begin(), others.end());
     return all;
   }
-  // Every packet is of type 1 (five bits), of domain 7, and shows nothing of what it carries.
+  // Every packet is of type 1 (five bits), of domain 7, and its payload is not readable.
   void expect_hidden(const std::vector<Captured>& packets) {
     EXPECT_GT(packets.size(), 100u);
     for (const Captured& c : packets) {
@@ -175,7 +175,7 @@ TEST_F(SecuredTest, SharedMemoryCarriesSealedPackets) {
   expect_hidden(talk({{"FI_UET_SHM", "auto"}}));
 }
 
-// [TSS-039, TSS-040, TSS-080] What is sent again is sealed again; a copy of a packet is no forgery.
+// [TSS-039, TSS-040, TSS-080] A resent packet is sealed again; a copy of a packet is no forgery.
 TEST_F(SecuredTest, LostDoubledAndLatePacketsAreSentAgain) {
   const std::vector<Captured> packets =
       talk({{"FI_UET_FAULT", "loss=0.03,dup=0.02,reorder=0.05,seed=5"}});
@@ -192,7 +192,7 @@ TEST_F(SecuredTest, LostDoubledAndLatePacketsAreSentAgain) {
   EXPECT_GT(counters.size(), sent / 2 - 20) << "each packet once in each capture";
 }
 
-// [TSS-031] A domain of a server and its clients; here both have what the server has.
+// [TSS-031] A domain of a server and its clients; here both have the server's key.
 TEST_F(SecuredTest, WithAnSsiTheHeaderIsLonger) {
   write_keys("ssi2", domain_text(key_text(0, '1'), "ssi = 2\n"));
   write_keys("ssi3", domain_text(key_text(0, '1'), "ssi = 3\n"));
@@ -259,8 +259,8 @@ TEST_F(SecuredTest, AJobMayTalkInTheClearWhereItsDomainSaysSo) {
   finish(b);
 }
 
-// [TSS-075, TSS-093, TSS-100, T-18, T-19] Who has the key of one domain is no member of the jobs of
-// another one, whatever its own key file says.
+// [TSS-075, TSS-093, TSS-100, T-18, T-19] A process with the key of one domain is no member of the
+// jobs of another one, whatever its own key file says.
 TEST_F(SecuredTest, AJobIsReachedInItsOwnDomainOnly) {
   const auto two = [](int job_of_7, int job_of_8) {
     return domain_text(key_text(0, '1'), "jobs = [" + std::to_string(job_of_7) + "]\n") +
@@ -309,9 +309,8 @@ TEST_F(SecuredTest, WithoutKeysNoDomainOpens) {
   }
 }
 
-// [TSS-146] The domain of one of two jobs is taken out of the key file of a process that is
-// talking: its job may post nothing more, what it has begun fails with the reason, and the other
-// job goes on.
+// [TSS-146] The domain of one of two jobs is removed from the key file of a running process: its
+// job may post nothing more, started operations fail with the reason, and the other job continues.
 TEST_F(SecuredTest, ADomainIsTakenAwayWhileItIsInUse) {
   const std::string stays =
       "[[domain]]\nsdi = 8\nmode = \"cluster\"\njobs = [6]\n" + key_text(0, '2');
@@ -330,7 +329,7 @@ TEST_F(SecuredTest, ADomainIsTakenAwayWhileItIsInUse) {
     ASSERT_EQ(post(other, other_peer), 0);
     EXPECT_EQ(await(other.tx_cq).err, 0);
     line.hear_value();
-    ASSERT_EQ(post(closes, peer), 0);  // nobody looks at what comes for it
+    ASSERT_EQ(post(closes, peer), 0);  // no operation waits for its completion
     write_keys("two", stays);
     ssize_t posted = 0;
     int begun = 1;
@@ -410,8 +409,8 @@ TEST_F(SecuredTest, TheLimitsOfTheKeyFileAreThoseOfTheProcess) {
   finish(start(0, secured({}, "one less"), cannot_open));
 }
 
-// [TSS-069, TSS-145] Those of packet delivery, too. The target forgets each new start before it is
-// used, so the writer is told one after the other.
+// [TSS-069, TSS-145] Limits of packet delivery, too. The target forgets each new start before it is
+// used, so the writer gets one after the other.
 TEST_F(SecuredTest, TheLimitsOfTheKeyFileReachPacketDelivery) {
   write_keys("one move", "[limits]\nrebases_max = 1\n" + domain_text(key_text(0, '1')));
   const Settings late = {{"FI_UET_FAULT", "delay=5ms"}, {"FI_UET_NEW_PDC_TIME", "100us"}};

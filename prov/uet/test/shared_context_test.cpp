@@ -1,5 +1,5 @@
-// Shared receive contexts through the libfabric API: two endpoints of one domain, each with a CQ of
-// its own, take their messages from one context. [LF-133, fi_endpoint, SHARED CONTEXTS]
+// Shared receive contexts through the libfabric API: two endpoints of one domain, each with its CQ,
+// take their messages from one context. [LF-133, fi_endpoint, SHARED CONTEXTS]
 #include "prov/uet/test/node.h"
 
 #include <algorithm>
@@ -150,7 +150,7 @@ TEST_F(SharedContextTest, CountersAreTheEndpoints) {
   EXPECT_EQ(fi_cntr_read(b->rx_counter), 1u);
 }
 
-// [LF-096] Each message is told where it came to; the last one releases the buffer.
+// [LF-096] Each completion names the address of its message; the last one releases the buffer.
 TEST_F(SharedContextTest, MultiReceivesAreShared) {
   open_both();
   const size_t least = 200;
@@ -171,7 +171,7 @@ TEST_F(SharedContextTest, MultiReceivesAreShared) {
   }
 }
 
-// [LF-057] The oldest endpoint tells of what nobody got.
+// [LF-057] The oldest endpoint reports receives without a message.
 TEST_F(SharedContextTest, CancelledReceivesAreReported) {
   open_both();
   std::vector<uint8_t>& room = post(10);
@@ -186,8 +186,8 @@ TEST_F(SharedContextTest, CancelledReceivesAreReported) {
   expect_received(b->rx_cq, post(10), sent);
 }
 
-// [decision 11] A queue that nobody reads holds up its endpoint, loses nothing, and leaves the
-// other endpoint alone.
+// [decision 11] A queue that is not read holds up its endpoint, loses nothing, and does not affect
+// the other endpoint.
 TEST_F(SharedContextTest, AFullQueueHoldsUpItsEndpointOnly) {
   NodeOptions options;
   options.rx_size = 1;
@@ -216,7 +216,7 @@ TEST_F(SharedContextTest, AFullQueueHoldsUpItsEndpointOnly) {
   EXPECT_EQ(got, wanted);
 }
 
-// [LF-059] The endpoint that has the message tells of it.
+// [LF-059] The endpoint of the message reports it.
 TEST_F(SharedContextTest, PeeksAreAnsweredByTheEndpointThatHasTheMessage) {
   open_both();
   fi_context context{};
@@ -263,7 +263,7 @@ TEST_F(SharedContextTest, AnEndpointThatClosesGivesTheBufferBack) {
   expect_received(b->rx_cq, small, send(to_b, 10));
 }
 
-// [fi_endpoint] What the manual asks of those who share.
+// [fi_endpoint] Requirements of the manual for endpoints that share.
 TEST_F(SharedContextTest, WrongUseIsRefused) {
   open_both();
   uint8_t octet = 0;
@@ -313,7 +313,7 @@ TEST_F(SharedContextTest, WrongBindingsAreRefused) {
   ASSERT_EQ(fi_srx_context(a->domain, nullptr, &srx, nullptr), 0);
   EXPECT_EQ(fi_ep_bind(other, &srx->fid, 0), -FI_EINVAL) << "opened without FI_SHARED_CONTEXT";
   EXPECT_EQ(fi_close(&other->fid), 0);
-  // Nobody is bound to it: there is no queue to tell anything, and no vector to find a sender in.
+  // No endpoint is bound to it: there is no queue for a report, and no vector of senders.
   uint8_t octet = 0;
   const fi_msg msg{nullptr, nullptr, 0, FI_ADDR_UNSPEC, nullptr, 0};
   EXPECT_EQ(fi_recvmsg(srx, &msg, FI_PEEK), -FI_EOPBADSTATE);

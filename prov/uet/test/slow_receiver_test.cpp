@@ -1,5 +1,5 @@
-// One peer sends far more than its receiver takes. Everybody else, and what the receiver has posted
-// for, goes on; what was sent arrives in order once it is wanted. [SES-188, SES-189, SES-191]
+// One peer sends far more than its receiver takes. Traffic of other peers, and to posted receives,
+// continues; the messages arrive in order when receives are posted. [SES-188, SES-189, SES-191]
 #include "prov/uet/test/node.h"
 
 #include <cstdlib>
@@ -75,8 +75,8 @@ class SlowReceiverTest : public PairTest {
   uint64_t caught_ = 0;
 };
 
-// 20,000 messages of 8 octets that nobody waits for: part of them is kept, the rest waits at its
-// sender, and arrives in order.
+// 20,000 messages of 8 octets without receives: part of them is kept, the rest waits at its sender,
+// and arrives in order.
 TEST_F(SlowReceiverTest, AFloodOfUnexpectedMessagesStopsNobodyElse) {
   constexpr uint64_t kCount = 20'000;
   std::vector<uint64_t> values(kCount);
@@ -116,7 +116,7 @@ TEST_F(SlowReceiverTest, AFloodOfUnexpectedMessagesStopsNobodyElse) {
   play(1);
 }
 
-// One message that is longer than all the room there is.
+// One message that is longer than the whole room.
 TEST_F(SlowReceiverTest, AMessageThatNeverFitsWaitsForItsReceive) {
   const std::vector<uint8_t> sent = pattern(80 << 20, 3);
   std::vector<uint8_t> received(sent.size());

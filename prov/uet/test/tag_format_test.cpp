@@ -1,5 +1,5 @@
-// The named tag formats of API 2.0. The fabric is told that the application is of 2.0, so this runs
-// with every libfabric. Expected answers are from fi_endpoint(3) of 2.1, "mem_tag_format".
+// The named tag formats of API 2.0. The test requests API 2.0 of the fabric, so it runs with every
+// libfabric. Expected answers are from fi_endpoint(3) of 2.1, "mem_tag_format".
 #include "prov/uet/test/node.h"
 
 #include <vector>

@@ -1,6 +1,6 @@
-// What depends on the version of libfabric: its headers at compile time, the application's API
-// version at run time. Runs against whichever libfabric is installed; scripts/debian13.sh runs it
-// with 2.1. Sizes and releases are those of docs/reference/provider-abi.md, section 3.
+// Behaviour that depends on the version of libfabric: its headers at compile time, the
+// application's API version at run time. Runs against the installed libfabric; scripts/debian13.sh
+// runs it with 2.1. Sizes and releases are those of docs/reference/provider-abi.md, section 3.
 #include "prov/uet/api/compat.h"
 #include "prov/uet/test/getinfo.h"
 #include "prov/uet/test/node.h"
@@ -99,7 +99,7 @@ TEST(VersionsTest, PeersHaveTheSameLayout) {
   }
 }
 
-// What a domain's attributes say of things that came later. [LF-108, LF-116]
+// Later additions to a domain's attributes. [LF-108, LF-116]
 TEST(VersionsTest, NewerLimitsAreReported) {
   const Answer answer = ask(make_hints().get(), "127.0.0.1", nullptr, FI_SOURCE);
   ASSERT_EQ(answer.result, 0);
@@ -114,7 +114,7 @@ TEST(VersionsTest, NewerLimitsAreReported) {
   EXPECT_EQ(domain.max_cntr_value, UINT64_MAX);
   EXPECT_EQ(domain.max_err_cntr_value, UINT64_MAX);
 #endif
-  // FI_PEER and FI_AV_USER_ID are for those who ask. [LF-159, LF-160]
+  // FI_PEER and FI_AV_USER_ID are only granted on request. [LF-159, LF-160]
   EXPECT_EQ(domain.caps & ~(FI_LOCAL_COMM | FI_REMOTE_COMM), 0u);
   EXPECT_EQ(answer.info->caps & (FI_PEER | FI_AV_USER_ID), 0u);
 }
@@ -174,7 +174,7 @@ class VersionsNodeTest : public PairTest {
     int context = 0;
     EXPECT_EQ(fi_recv(b->ep, kept(0), 1, nullptr, FI_ADDR_UNSPEC, &context), 0);
     EXPECT_EQ(fi_cancel(&b->ep->fid, &context), 0);
-    // As the inline function of 1.17 does; that of later headers writes the source itself.
+    // As the inline function of 1.17 does; later headers write the source themselves.
     EXPECT_TRUE(run_until([&] { return b->rx_cq->ops->readerr(b->rx_cq, entry, 0) == 1; }));
     EXPECT_EQ(entry->err, FI_ECANCELED);
     return octets;
@@ -223,7 +223,7 @@ TEST_F(VersionsNodeTest, RegistrationsOfLaterReleases) {
   attr.requested_key = 1;
   ASSERT_EQ(fi_mr_regattr(b->domain, &attr, 0, &region), 0);
 #if UET_HAVE_BASE_MR
-  // Of an application of an earlier API the member does not exist.
+  // In an application of an earlier API the member does not exist.
   fid_mr* part = nullptr;
   attr.base_mr = region;
   attr.requested_key = 2;
@@ -274,7 +274,7 @@ TEST_F(VersionsNodeTest, PartsOfRegions) {
 
 // [LF-122] Options by their numbers: 10 FI_OPT_CUDA_API_PERMITTED (1.18), 11
 // FI_OPT_SHARED_MEMORY_PERMITTED (1.21), 12 to 14 the largest message, tagged message and RMA, 16
-// to 18 the same of inject (1.22). Where the headers lack one, nobody can mean it.
+// to 18 the same of inject (1.22). If the headers lack one, an application cannot use it.
 TEST_F(VersionsNodeTest, EndpointOptionsOfLaterReleases) {
   open();
   const bool off = false;
@@ -282,7 +282,7 @@ TEST_F(VersionsNodeTest, EndpointOptionsOfLaterReleases) {
     return fi_setopt(&a->ep->fid, FI_OPT_ENDPOINT, name, &off, sizeof off);
   };
   EXPECT_EQ(set(10), UET_HAVE_CUDA_OPT ? -FI_EINVAL : -FI_ENOPROTOOPT);
-  // One endpoint cannot be kept from what its domain shares. [LF-142]
+  // An endpoint cannot be excluded from resources that its domain shares. [LF-142]
   EXPECT_EQ(set(11), UET_HAVE_SHM_OPT ? -FI_EOPNOTSUPP : -FI_ENOPROTOOPT);
   EXPECT_EQ(set(99), -FI_ENOPROTOOPT);
   for (const int name : {12, 13, 14, 16, 17, 18}) {

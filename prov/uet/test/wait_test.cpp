@@ -116,7 +116,7 @@ TEST_F(WaitTest, TwoSleepersOnTwoQueuesOfOneDomainNeverTimeOut) {
   uint64_t a_got = 0;
   ASSERT_EQ(fi_recv(b->ep, &b_got, 8, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
   ASSERT_EQ(fi_recv(a->ep, &a_got, 8, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
-  // b answers what a asks; b's send completions are read by a third thread.
+  // b answers requests of a; a third thread reads b's send completions.
   std::thread answers([&] {
     for (int i = 0; i < messages; ++i) {
       if (!next_blocking(b->rx_cq)) return;

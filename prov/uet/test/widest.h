@@ -1,4 +1,4 @@
-// Values whose texts are as long as can be: what bounds the length of an answer.
+// Values with the longest possible texts: they bound the length of an answer.
 #pragma once
 
 #include "base/packet.h"

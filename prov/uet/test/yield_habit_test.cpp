@@ -84,7 +84,8 @@ TEST_F(YieldHabitTest, WhereNobodyRanItYieldsAgainAfter50us) {
   EXPECT_EQ(looks_before_yield(1000), 500);
 }
 
-// One that polls between two computations, and takes what comes now and then, yields no more often.
+// A thread that polls between two computations, and takes completions now and then, yields no more
+// often.
 TEST_F(YieldHabitTest, ACompletionDoesNotEndTheWhile) {
   looks_before_yield(100);
   yield(1_us);

@@ -1,4 +1,4 @@
-// What people read of settings.
+// Texts of settings for people.
 #include "prov/uet/settings/describe.h"
 
 #include <gtest/gtest.h>

@@ -1,4 +1,4 @@
-// From an environment to settings and complaints.
+// From an environment to settings and warnings.
 #include "prov/uet/settings/read.h"
 
 #include <gtest/gtest.h>
@@ -77,7 +77,7 @@ TEST(ReadSettingsTest, UnknownNamesDoNothing) {
             std::string::npos);
 }
 
-// [LF-135] It is no setting, but who asks for protection gets it or nothing.
+// [LF-135] It is no setting, but a user who requests protection gets it or nothing.
 TEST(ReadSettingsTest, ProtectionThatDoesNotExistIsNotPromised) {
   for (const char* const value : {"1", "2", "yes"}) {
     const SettingsRead read = read_settings({{"DATA_PROTECT", value}});

@@ -220,7 +220,7 @@ TEST(TableTest, PortRanges) {
   }
 }
 
-// [LF-130] What was set is applied; what was not keeps what a config has.
+// [LF-130] Set values are applied; others keep the value of a config.
 TEST(TableTest, OnlyWhatWasSetIsApplied) {
   Settings settings;
   ASSERT_TRUE(set_from_text(*find_setting("TX_WINDOW"), "64", settings).ok());

@@ -1,4 +1,4 @@
-// Values with units: every form that is documented, and what is refused.
+// Values with units: every documented form, and refused ones.
 #include "prov/uet/settings/values.h"
 
 #include <gtest/gtest.h>

@@ -15,7 +15,7 @@ if ! cmp "$provider" "$stage$searched/$(basename "$provider")"; then
   find "$stage" -type f
   exit 1
 fi
-# The same folder is what the library itself says.
+# The library itself reports the same folder.
 says=$(fi_info -e | grep -A6 '^# FI_PROVIDER_PATH:')
 if [[ $says != *"(default: $searched)"* ]]; then
   echo "FAILED: libfabric's own default is another folder:" "$says"

@@ -27,7 +27,7 @@ misses() {
   ! listed "$@" || { echo "FAILED: $what: found with $*"; failures=$((failures + 1)); }
 }
 
-# [ABI-002] A list of directories; those that do not exist are no harm; @ changes only who wins.
+# [ABI-002] A list of directories; missing ones do no harm; @ only changes the precedence.
 mkdir "$dir/empty"
 finds "its directory" FI_PROVIDER_PATH="$built"
 finds "the last of a list" FI_PROVIDER_PATH="$dir/none:$dir/empty:$built"

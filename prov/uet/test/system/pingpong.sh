@@ -75,7 +75,7 @@ pair() {
     >"$out/$name-client.txt" 2>&1 ||
     fail "$name: the client ended with status $?"
   wait "$server" || fail "$name: the server ended with status $?"
-  # Later releases log of their own end, where everything is logged.
+  # Later releases log their own end, at the level that logs everything.
   grep -v '^libfabric:' "$out/$name-client.txt" | tail -n 1 | grep -Eq '^ *[0-9.]+[kmg]? ' ||
     fail "$name: no result row"
   tail -n 1 "$out/$name-client.txt"
@@ -238,11 +238,11 @@ case $case_name in
         fail "$io: small packets within one host"
     done
     unset FI_UET_IO
-    # A process that was told its size keeps to it.
+    # A process keeps to the size that was configured.
     pair told "$(on_a)" "$(on_a) env FI_UET_PAYLOAD_MTU=2048" "$addr_a" -S 65536 -I 10
     grep -q 'packets carry 2048 octets, those to others 1024 ' "$out/told-server.txt" ||
       fail "the setting of the peer is not kept" ;;
-  system_buffers)  # what the kernel gives without asking must carry long messages, too
+  system_buffers)  # the kernel's default buffer must carry long messages, too
     need tshark
     FI_UET_SOCKBUF=0 FI_UET_PCAP=$out/%p.pcapng pair buffers "" "" 127.0.0.1 -S 1048576 -I 20
     for capture in "$out"/*.pcapng; do
@@ -301,7 +301,7 @@ sys.exit(not (len(requests) > 5000 and again * 20 < len(requests)))
   valgrind)  # no wild or uninitialised octet and no leak, from fi_getinfo to the last fi_close,
              # nor a wrong allocator for what libfabric frees [LF-103, ABI-023]
     need valgrind
-    # What is still reachable at the end belongs to the loader and to libfabric itself.
+    # Memory that is still reachable at the end belongs to the loader and to libfabric itself.
     wrapped=(valgrind --quiet --error-exitcode=9 --leak-check=full)
     # fi_pingpong gives its control connection five seconds (status 4), which is little under
     # valgrind on a busy machine: that alone is tried again.
