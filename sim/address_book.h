@@ -14,7 +14,7 @@
 
 namespace uet::sim {
 
-// Of the host with that index, of 65,536 at most.
+// For the host with that index, 65,536 at most.
 inline FabricAddress address_of(uint32_t host) {
   FabricAddress a;
   a.family = FabricAddress::Family::ipv4;
@@ -24,7 +24,7 @@ inline FabricAddress address_of(uint32_t host) {
 
 class AddressBook {
  public:
-  // Names of that endpoint for so many hosts; those of an earlier one are forgotten.
+  // Names of that endpoint for so many hosts; names of an earlier one are forgotten.
   void open(recording::Endpoint& fep, uint32_t hosts) {
     fep_ = &fep;
     names_.assign(hosts, std::nullopt);

@@ -1,5 +1,5 @@
-// What one host still has to do, by time: what is due comes in order of its number, as from a
-// program that works down a list.
+// The open tasks of one host, by time: due tasks come in order of their number, as from a program
+// that works down a list.
 #pragma once
 
 #include "sim/due_list.h"
@@ -42,7 +42,7 @@ class Agenda {
   void finish(Lane lane, uint32_t id) { due(lane).erase(id); }
   void clear() { *this = {}; }
 
-  // What is due by now can be walked through with first_due().
+  // first_due() then walks through the tasks that are due by now.
   void advance(Instant now) {
     if (planned_.empty() && later_.size() >= kMany) plan();
     for (const Task& t : fresh_) add(t.lane, t.id, t.at);
@@ -82,7 +82,7 @@ class Agenda {
  private:
   static constexpr size_t kMany = 32;
   static bool after(const Task& a, const Task& b) { return a.at > b.at; }
-  // Of a heap each task that is taken moves others: many that are known are rather sorted once.
+  // Taking a task from a heap moves others: many known tasks are rather sorted once.
   void plan() {
     planned_.swap(later_);
     std::sort(planned_.begin(), planned_.end(), after);

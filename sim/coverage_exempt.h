@@ -1,7 +1,7 @@
 // Counters that a set of simulated runs in the clear need not move, each with the reason. Runs with
-// `uet_sim --secured` are judged by their oracles only. pds/test/coverage_test.cpp sees to it that
-// some test of the layer moves each counter of PDS. Everything else that is never taken fails
-// `uet_sim --coverage`.
+// `uet_sim --secured` are judged by their oracles only. pds/test/coverage_test.cpp checks that some
+// test of the layer moves each counter of PDS. Any other counter that never moves fails `uet_sim
+// --coverage`.
 #pragma once
 
 namespace uet::sim {

@@ -9,7 +9,7 @@
 namespace uet::sim {
 namespace {
 
-constexpr uint32_t kDatagramJob = 500;  // nobody else is in it
+constexpr uint32_t kDatagramJob = 500;  // no other endpoint is in it
 constexpr uint32_t kShortRoom = 40;     // octets of a receive that truncates most datagrams
 constexpr auto kSend = Agenda::Lane::send;
 constexpr auto kReceive = Agenda::Lane::receive;
@@ -186,7 +186,7 @@ void Datagrams::on_completion(void* owner, const ses::Completion& c) {
   host.all->judge_received(receive, c);
 }
 
-// [PDS-211] It completes when it has left, also when nobody receives it.
+// [PDS-211] It completes when it has left, even if no endpoint receives it.
 void Datagrams::judge_sent(Datagram& d, const ses::Completion& c) {
   if (d.done) return fail("ended twice", d.id);
   d.done = true;

@@ -1,6 +1,6 @@
-// Datagrams beside the other operations of a run, over UUD, with the weaker promise that they come
-// with: each ends at its sender once, when it has left; what arrives is one of them, whole, for
-// that end and from that sender, and more than once only where the network duplicates. [PDS-211]
+// Datagrams beside the other operations of a run, over UUD, with its weaker promise: each completes
+// at its sender once, when it has left; an arrived one equals a sent one, whole, for that end and
+// from that sender, and arrives twice only if the network duplicates it. [PDS-211]
 #pragma once
 
 #include "sim/address_book.h"
@@ -26,10 +26,10 @@ class Datagrams {
 
   // Opens the datagram endpoint of that host; `others` outlives this. False: that failed.
   bool open(uint32_t index, recording::Endpoint& fep, AddressBook& others, LocalClock clock);
-  // The host died: what it had posted has vanished.
+  // The host died: its posts have vanished.
   void lose(uint32_t index, bool for_good);
 
-  // Posts what is due; returns when the next post is due (never() when all are posted).
+  // Posts due datagrams; returns when the next post is due (never() when all are posted).
   Instant post_due(uint32_t index, Instant now);
   // Something is to be posted by now.
   bool has_due(uint32_t index, Instant now) const;

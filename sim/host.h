@@ -1,5 +1,5 @@
-// One simulated machine: a FabricEndpoint driven by its Engine through a network card, with a clock
-// of its own. It runs when it is told to, and says when it wants to run again.
+// One simulated machine: a FabricEndpoint driven by its Engine through a network card, with its own
+// clock. It runs when told to, and returns when it wants to run again.
 #pragma once
 
 #include "sim/local_clock.h"
@@ -32,7 +32,8 @@ class Host {
   void stop();
   bool is_up() const { return engine_ != nullptr; }
 
-  // What follows is for hosts that are up. Times are simulated ones, not those of the own clock.
+  // The following functions are for hosts that are up. Times are simulated ones, not those of the
+  // host's clock.
 
   // Receives, runs timers and sends. Returns whether packets moved.
   bool run(Instant now) { return endpoint_->progress(*engine_, clock_.local(now)); }

@@ -19,7 +19,7 @@ Operations::Operations(const Plan& plan, uint64_t seed)
     all_[i].id = i + 1;
     draw(all_[i], rng);
   }
-  Rng choice(seed, 0x72756469);  // of its own: the other operations are as without RUDI
+  Rng choice(seed, 0x72756469);  // separate: the other operations are as without RUDI
   for (Operation& op : all_) op.rudi = op.is_rma() && choice.chance(plan.rudi);
   Rng copies(seed, 0x6b656570);
   for (Operation& op : all_) {
@@ -85,7 +85,7 @@ void Operations::draw_wrong(Operation& op, Rng& rng) const {
   if (plan_.small_headers && op.wrong == Operation::Wrong::index) op.wrong = Operation::Wrong::key;
 }
 
-// Every RMA has its own range of the target's region, but where nobody looks at the octets.
+// Every RMA has a separate range of the target's region, unless no octets are checked.
 void Operations::place(Operation& op) {
   op.region_offset = plan_.lengths_only ? kTallyBytes : region_bytes_[op.to];
   if (!plan_.lengths_only) region_bytes_[op.to] += op.bytes;

@@ -1,5 +1,5 @@
-// What the endpoints of a run do to each other, as the seed chooses it: which operations, between
-// whom, when, and what is wrong about them. Nothing of it changes during the run.
+// The operations between the endpoints of a run, as the seed chooses them: kinds, ends, times, and
+// errors. They do not change during the run.
 #pragma once
 
 #include "sim/plan.h"
@@ -22,9 +22,9 @@ struct Operation {
     tagged,
     write,
     read,
-    atomic  // adds one to a number that others add to as well
+    atomic  // adds one to a number that other atomics also change
   };
-  // What is not allowed about an RMA; it must be refused and touch nothing.
+  // The fault of an illegal RMA; it must be refused and change nothing.
   enum class Wrong : uint8_t {
     nothing,
     key,
@@ -74,7 +74,7 @@ class Operations {
 
   // Index = id - 1.
   const std::vector<Operation>& all() const { return all_; }
-  // Octets of the region that an endpoint exposes: the tallies, then a range for each RMA to it.
+  // Octets of an endpoint's exposed region: the tallies, then a range for each RMA to it.
   size_t region_bytes(uint32_t endpoint) const { return region_bytes_[endpoint]; }
 
  private:

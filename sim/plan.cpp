@@ -7,7 +7,7 @@
 namespace uet::sim {
 namespace {
 
-// A stream of its own: it came later than the rest.
+// A separate stream: this part is newer than the rest.
 cms::Algorithm draw_congestion(uint64_t seed) {
   Rng rng(seed, 0x6363);
   if (rng.chance(0.25)) return cms::Algorithm::nscc;
@@ -41,7 +41,7 @@ Plan Plan::calm() {
 }
 
 Plan Plan::draw(uint64_t seed) {
-  Rng rng(seed, 0x706c616e);  // a stream of its own: plans do not move when the run draws more
+  Rng rng(seed, 0x706c616e);  // a separate stream: plans do not change when the run draws more
   Plan p;
   p.endpoints = rng.chance(0.7) ? 2 : 3 + static_cast<uint32_t>(rng.below(6));
   if (rng.chance(0.3)) p.processes = 2 + static_cast<uint32_t>(rng.below(3));
@@ -67,7 +67,7 @@ Plan Plan::draw(uint64_t seed) {
   f.reorder = sometimes(rng, 0.3, 0.30);
   f.reorder_delay = Duration::microseconds(10 + int64_t(rng.below(2'000)));
   f.corrupt = sometimes(rng, 0.2, 0.05);
-  f.deliver_corrupt = false;  // payload has no checksum of its own: UDP's drops what is damaged
+  f.deliver_corrupt = false;  // payload has no separate checksum: UDP's drops damaged packets
   f.delay = Duration::nanoseconds(500 + int64_t(rng.below(100'000)));
   if (rng.chance(0.5)) f.jitter = Duration::microseconds(int64_t(rng.below(50)));
   if (rng.chance(0.3)) {
@@ -148,7 +148,7 @@ void draw_late(Plan& p, Rng& rng, uint64_t seed) {
   }
 }
 
-// Tables that run out, applications that ask for what they may not have.
+// Tables that run out, applications that make illegal requests.
 void draw_scarcity(Plan& p, Rng& rng) {
   if (rng.chance(0.15)) p.gd_per_pdc = 1 + static_cast<uint32_t>(rng.below(8));
   if (rng.chance(0.10)) p.gd_entries = 2 + static_cast<uint32_t>(rng.below(16));
@@ -161,7 +161,7 @@ void draw_scarcity(Plan& p, Rng& rng) {
   if (rng.chance(0.15)) p.pdcs_max = 4 + static_cast<uint32_t>(rng.below(12));
   if (rng.chance(0.15)) p.mpr = static_cast<uint8_t>(1 + rng.below(3));
   p.default_mpr = p.mpr;
-  if (rng.chance(0.15)) {  // more is assumed of the peer, and sent to it, than it tracks
+  if (rng.chance(0.15)) {  // more is assumed of the peer's range, and sent, than it tracks
     p.default_mpr = 16;
     p.mpr = 1;
     p.window_packets = 2048;

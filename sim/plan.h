@@ -1,6 +1,6 @@
-// What one simulated run looks like: how many endpoints, what the network does to them, what they
-// do to each other. Drawn from the seed swarm-style: most runs turn most faults off and some on
-// hard. The same seed gives the same plan.
+// The plan of one simulated run: number of endpoints, faults of the network, operations. Drawn from
+// the seed swarm-style: most runs turn most faults off and some on hard. The same seed gives the
+// same plan.
 #pragma once
 
 #include "cms/config.h"
@@ -36,10 +36,10 @@ struct Plan {
   uint32_t unexpected_bytes = 1 << 20;
   double late_receives = 0.3;  // share of receives posted after their message was sent
   Duration spread = Duration::milliseconds(5);  // operations start within this span
-  // Those receives are posted so much later: the application is slow, and its endpoint lives. No
-  // send may fail for that. [SES-191]
+  // Those receives are posted later by this time: the application is slow, and its endpoint lives.
+  // No send may fail for that. [SES-191]
   Duration slow_application = Duration::zero();
-  // One endpoint stops being run for a while, as a stopped process would.
+  // One endpoint does not run for a while, like a stopped process.
   Duration pause = Duration::zero();
   cms::Algorithm congestion = cms::Algorithm::aimd;
   uint32_t credit_sources = 1024;  // that a destination of credit remembers
@@ -67,7 +67,7 @@ struct Plan {
   bool ack_per_packet = false;
   Duration idle_time = Duration::seconds(10);
 
-  // What the applications do wrong or refuse.
+  // Errors and refusals of the applications.
   double wrong_operations = 0;    // share of RMA with a wrong key, range, right, process or job
   double reserve_refusals = 0;    // completion slots that are not there at first
   double cancelled_receives = 0;  // extra receives that are cancelled
@@ -94,7 +94,7 @@ struct Plan {
   uint32_t restarts = 64;
   Duration deferral_time = Duration::seconds(5);
 
-  // What else is on the network: see odd_peer.h and stranger.h.
+  // Other hosts on the network: see odd_peer.h and stranger.h.
   double stranger = 0;         // packets overheard that are sent mutated from a third address
   double odd_packets = 0;      // packets after which the same sender emits a useless one
   double refused_packets = 0;  // requests answered by a NACK instead of being delivered
@@ -104,21 +104,22 @@ struct Plan {
   double broken_returns = 0;
   // Some NACKs are final and some requests arrive spoilt: operations may end in an error.
   bool spoil = false;
-  // One endpoint dies without a word, and comes back with no memory unless it is gone for good.
+  // One endpoint dies without a message, and comes back with no memory unless it is gone for good.
   bool restart = false;
   bool kill = false;
   Duration restart_gap = Duration::zero();
-  // One direction between two endpoints gets nothing through for this long.
+  // No packet passes in one direction between two endpoints for this long.
   Duration one_way = Duration::zero();
 
-  // The first endpoint sends so many packets, and from then on acknowledges nothing any more though
-  // it goes on talking; 0: it is honest. [PDS-148]
+  // After so many packets the first endpoint acknowledges nothing any more though it still sends;
+  // 0: it is honest. [PDS-148]
   uint32_t mute_after = 0;
 
-  // Operations may end in an error: only the safety oracles apply to them. What is refused for good
-  // or cannot be read is answered with an error [PDS-119, SES-171]; a Default_MPR above the peer's
-  // is a fault of configuration, a SYN beyond the peer's window ends its PDC [PDS-035, PDS-046]; by
-  // the reference's table a handful of time-outs or refusals is the end [PDS-117, PDS-148].
+  // Operations may end in an error: only the safety oracles apply to them. Requests that are
+  // refused for good or whose memory cannot be read are answered with an error [PDS-119, SES-171];
+  // a Default_MPR above the peer's is a fault of configuration, a SYN beyond the peer's window ends
+  // its PDC [PDS-035, PDS-046]; by the reference's table a handful of time-outs or refusals is the
+  // end [PDS-117, PDS-148].
   bool may_fail() const {
     return spoil || broken_requests > 0 || mute_after > 0 || default_mpr > mpr ||
            outlasts_refusals() || (spec_timers && (is_lossy() || is_scarce()));

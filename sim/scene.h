@@ -1,5 +1,5 @@
-// What is under way in a run: each operation with what became of it so far, and the application on
-// each host with its memory. Workload posts, WorkloadJudge judges; both look at the scene.
+// The state of a run: each operation with its results so far, and the application on each host with
+// its memory. Workload posts, WorkloadJudge judges; both read the scene.
 #pragma once
 
 #include "sim/address_book.h"
@@ -38,8 +38,8 @@ struct LiveOperation : Operation {
     if (is_decoy) posted = done = true;
   }
 
-  // Taken when it is posted. Of most operations given back when they end.
-  Memory local;    // what is sent, or where a read lands
+  // Taken at the post. Most operations return it when they end.
+  Memory local;    // the octets to send, or the destination of a read
   Memory landing;  // of the receive with the same index
   Instant posted_at;
   uint32_t post_order = 0;
@@ -57,7 +57,7 @@ struct LiveOperation : Operation {
   bool wants_receive() const { return !receive_posted && !receive_done; }
 };
 
-// What runs on one host.
+// The application on one host.
 struct Application {
   uint32_t index = 0;
   recording::Endpoint* fep = nullptr;
@@ -68,8 +68,8 @@ struct Application {
   };
   std::vector<Process> processes;
   ses::ReceiveQueueId shared;  // the receives of all of them; none: each has its own
-  ses::EndpointId outsider;    // of a job that nobody else is in
-  // RMA target; every operation has its own range, but for the atomics, which share the tallies.
+  ses::EndpointId outsider;    // of a job with no other endpoint
+  // RMA target; every operation has a separate range, except atomics, which share the tallies.
   Memory region;
   // The same memory with all rights, also for RUDI, only the one, and none.
   uint64_t key = 0;

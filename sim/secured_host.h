@@ -1,5 +1,5 @@
 // The keys of one simulated host, which are replaced while it runs. All hosts replace them at the
-// same time, as a key manager would have it; who is idle does it with its next packet.
+// same time, like a key manager; an idle host does it with its next packet.
 #pragma once
 
 #include "io/seal/sealed_io.h"

@@ -24,13 +24,13 @@ namespace {
 // Longer than any recovery with 200 ms RTOs and faults shorter than the patience limit. The longest
 // seen: 300 s, long messages that share one slot through a loss of a fifth (seed 4134).
 constexpr Duration kLimit = Duration::seconds(600);
-// Where operations may fail, one can wait for the time-outs of several others; what a dead peer
-// left uncleared stays until its PDC expires.
+// Where operations may fail, one can wait for the time-outs of several others; uncleared responses
+// of a dead peer stay until its PDC expires.
 constexpr Duration kLongLimit = Duration::seconds(3600);
 constexpr uint64_t kStepsMax = 100'000'000;
 
-// Tables that the plan says nothing of, for many times what one host has at once; a post that finds
-// them full is tried again. Tables that lie close together take less time and memory.
+// Tables that the plan does not set, for many times the load of one host; a post that finds them
+// full is tried again. Tables that lie close together take less time and memory.
 void set_sizes(fep::Config& c, const Plan& plan) {
   constexpr uint32_t kFewest = 4096;
   const uint32_t room = std::max(kFewest, 8 * (plan.operations / plan.endpoints));
@@ -87,7 +87,8 @@ fep::Config config_of(const Plan& plan) {
   c.pds.packets_per_entropy = 4;
   c.pds.has_domains = plan.secured;
   if (plan.secured && plan.restart) c.pds.start_method = pds::StartMethod::random_1rtt;
-  // What a mute peer holds up goes one after the other, each for five times as long. [PDS-148]
+  // Operations that a mute peer holds up end one after the other, after five times as long each.
+  // [PDS-148]
   if (plan.mute_after > 0) c.pds.peer_timeout = Duration::seconds(1);
   c.cms = cms::Config::software();
   c.cms.algorithm = plan.congestion;
@@ -211,7 +212,7 @@ class Run {
     return {ahead, static_cast<int32_t>(ppm)};
   }
 
-  // Which endpoint is stopped, which one dies, which path works one way only.
+  // The endpoint that is stopped, the one that dies, and the path that works one way only.
   void draw_accidents() {
     const auto soon = [&] { return kStart + Duration::microseconds(int64_t(rng_.below(5'000))); };
     if (plan_.pause > Duration::zero()) {
@@ -232,7 +233,7 @@ class Run {
     }
   }
 
-  // Takes the results of an endpoint and ends it. What is under way to it meets a closed port.
+  // Takes the results of an endpoint and ends it. Packets under way to it meet a closed port.
   void retire(Node& node) {
     if (!node.host.is_up()) return;
     node.past_digest = node.past_digest * 31 + node.oracle->digest();
@@ -315,7 +316,7 @@ class Run {
     workload_.judge();
     if (!workload_.violation().empty()) return fail(workload_.violation());
     if (!node.oracle->violation().empty()) return fail(node.oracle->violation());
-    // What it received may have made room for posts, or may ask for some; and more may wait.
+    // Received packets may have made room for posts, or may require some; and more may wait.
     const bool wants_more = moved && (node.port->readable() || workload_.has_due(index, now));
     clock_.wake(index, std::min(next_post, node.host.next_run(now, wants_more)));
     note_closed(node);

@@ -10,7 +10,7 @@
 namespace uet::sim {
 namespace {
 
-// Makes the request ask for what it may not have.
+// Makes the request illegal.
 void spoil(const Operation& op, const Application& target, ses::RmaRequest& request) {
   switch (op.wrong) {
     case Operation::Wrong::nothing:
@@ -76,8 +76,8 @@ bool Workload::open(uint32_t index, recording::Endpoint& fep, LocalClock clock) 
   ses::Ses::EndpointOptions options;
   options.mode = scene_.plan.ordered ? pds::Mode::rod : pds::Mode::rud;
   options.reject_truncated = scene_.plan.reject_truncated;
-  // Receives are posted in an order of their own: with fewer places, messages could wait for a
-  // receive that waits for their place.
+  // Receives are posted in a separate order: with fewer places, messages could wait for a receive
+  // that waits for their place.
   options.rx_size = std::max(options.rx_size, scene_.plan.operations);
   ses::CompletionSink sink;
   sink.owner = &sinks_[index];
@@ -130,8 +130,8 @@ void Workload::lose(uint32_t index) {
     if (op.is_decoy) {
       op.receive_done = op.receive_done || op.receive_posted || scene_.plan.kill;
     } else if (!op.receive_done || !op.done) {
-      // Posted again by the new endpoint. A message whose PDC was still in SYN may be delivered to
-      // both: nothing in its packets tells the two apart.
+      // The new endpoint posts it again. A message whose PDC was still in SYN may be delivered to
+      // both: its packets do not distinguish the two.
       op.receive_posted = op.receive_done = op.delivered = false;
     }
   }
@@ -221,7 +221,7 @@ bool Workload::do_task(Agenda& agenda, Agenda::Lane lane, LiveOperation& op, Ins
   return true;
 }
 
-// A receive without a message is posted, and taken back at its time. False: there is no room.
+// A receive without a message is posted, and cancelled at its time. False: there is no room.
 bool Workload::post_decoy(Agenda& agenda, LiveOperation& op, Instant now) {
   if (!op.receive_done && !op.receive_posted && !post_receive(op, now)) return false;
   agenda.finish(Agenda::Lane::other, op.id);
@@ -384,7 +384,7 @@ bool Workload::on_reserve(void* owner) {
 }
 
 void Workload::judge() {
-  // By index: taking a receive back is one completion more.
+  // By index: cancelling a receive makes one completion more.
   for (size_t i = 0; i < arrived_.size() && judge_.violation().empty(); ++i) {
     const Arrived a = arrived_[i];
     follow(judge_.judge(a.host, a.completion));

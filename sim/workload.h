@@ -1,5 +1,5 @@
 // The applications of a run: opens their endpoints, posts each operation at its time, posts its
-// receive, and takes back what is to be taken back. What comes of it is judged by WorkloadJudge.
+// receive, and cancels some of them. WorkloadJudge judges the results.
 #pragma once
 
 #include "sim/datagrams.h"
@@ -25,7 +25,7 @@ class Workload {
   void lose(uint32_t index);
   void come_back(Instant now) { scene_.back_at = now; }
 
-  // Posts what is due; returns when the next post is due (never() when all are posted).
+  // Posts due operations; returns when the next post is due (never() when all are posted).
   Instant post_due(uint32_t index, Instant now);
   // Something is to be posted by now: it was refused, or came up after the last post_due().
   bool has_due(uint32_t index, Instant now) const {
@@ -33,10 +33,10 @@ class Workload {
   }
   // Looks at the completions since the last call.
   void judge();
-  // What can be said only when all is over; call when finished.
+  // Checks for the end of the run; call when finished.
   void judge_end() { judge_.judge_end(); }
 
-  // Everything ended that must end: all of it, or all operations where some may fail.
+  // All operations have ended, or all that must end if some may fail.
   bool finished();
   // The first broken oracle, or empty.
   const std::string& violation() const {
@@ -49,7 +49,7 @@ class Workload {
     uint32_t host;
     ses::Completion completion;
   };
-  // What the sinks of one application know.
+  // State of one application's sinks.
   struct Sink {
     Workload* workload;
     Application* application;
@@ -58,7 +58,7 @@ class Workload {
   static bool on_reserve(void* owner);
 
   bool expose(Application& application);
-  // The memory of an operation, which is one for all where only lengths matter.
+  // The memory of an operation; one for all if only lengths matter.
   IoSlice memory_of(Memory& own, uint64_t bytes);
   void enlist(const LiveOperation& op, uint32_t host);
   bool waits_for(const LiveOperation& op) const;

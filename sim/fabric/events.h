@@ -1,4 +1,4 @@
-// What happens next in a fabric: a calendar of nanoseconds, with a heap for what is far away.
+// The pending events of a fabric: a calendar of nanoseconds, with a heap for distant ones.
 #pragma once
 
 #include "sim/fabric/topology.h"
@@ -12,7 +12,7 @@
 
 namespace uet::sim::fabric {
 
-// What happens, and to which part, in one word.
+// The kind of an event and its part, in one word.
 enum class Kind : uint32_t {
   arrival,  // of a packet, at the end of the cable it is on
   pause,    // PFC stops a port, or lets it go on
@@ -59,7 +59,7 @@ class EventQueue {
   uint32_t upcoming(uint32_t ahead) const {
     return now_.size() < ahead ? UINT32_MAX : now_[now_.size() - ahead].who;
   }
-  // When the next one is; kNever: there is none.
+  // The time of the next event; kNever: there is none.
   Picoseconds next() { return now_.empty() && !load_next() ? kNever : now_.back().at; }
   uint64_t size() const { return size_; }
 

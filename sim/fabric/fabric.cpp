@@ -8,8 +8,8 @@
 namespace uet::sim::fabric {
 namespace {
 
-// What a switch must leave of the datagram: the packet delivery header of a request. Before it
-// stand the headers of Ethernet, IP and UDP and the checksum. [CMS-165]
+// The part of the datagram that a switch must leave: the packet delivery header of a request.
+// Before it stand the headers of Ethernet, IP and UDP and the checksum. [CMS-165]
 constexpr uint32_t kTrimmedHeaderMin = 16;
 constexpr uint32_t kLowerHeaders = 14 + 20 + 8 + 4;
 
@@ -88,7 +88,7 @@ void Fabric::on_event(Kind kind, uint32_t index, Picoseconds now) {
   serve(index);
 }
 
-// Brings the port up to now: who has left, and who is in service.
+// Brings the port up to now: packets that have left, and the packet in service.
 void Fabric::serve(uint32_t index) {
   Port& port = ports_[index];
   while (port.free_at <= now_) {
@@ -122,7 +122,7 @@ void Fabric::finish_service(Port& port) {
   ++tally_.marked;
 }
 
-// Linear between the two thresholds, as the packet leaves, by what is behind it. [CMS-181]
+// Linear between the two thresholds, when the packet leaves, by the queue behind it. [CMS-181]
 bool Fabric::marks(const Port& port) {
   const bool is_on = config_.ecn && !port.from_host && (config_.ecn_last_hop || !port.to_host);
   if (!is_on || port.low_bytes <= config_.ecn_low) return false;
@@ -136,7 +136,7 @@ transports::Telemetry& Fabric::telemetry(uint32_t packet) {
   return telemetry_[packet];
 }
 
-// The next packet, at free_at. False: there is none that may go.
+// The next packet, at free_at. False: none may go.
 bool Fabric::start_service(uint32_t index) {
   Port& port = ports_[index];
   const bool is_high = !port.high.empty();
@@ -326,7 +326,7 @@ void Fabric::set_link(uint32_t link, double share, Picoseconds now) {
   }
 }
 
-// What waits is lost, and what is on the cable or in service will not arrive.
+// Queued packets are lost, and packets on the cable or in service do not arrive.
 void Fabric::flush(Port& port) {
   ++port.epoch;
   if (port.serving != kNoPacket) leave(packets_[port.serving], port);

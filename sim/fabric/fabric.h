@@ -1,6 +1,6 @@
-// What packets meet between two hosts: output queues of two classes, marks, cuts, losses, cables.
-// One event for each packet and cable: a port updates its queue only when the queue is read,
-// and then with the times at which it would have sent.
+// The network between two hosts: output queues of two classes, marks, trims, losses, cables. One
+// event for each packet and cable: a port updates its queue only when the queue is read, and then
+// with the times at which it would have sent.
 #pragma once
 
 #include "sim/fabric/events.h"
@@ -19,8 +19,8 @@
 
 namespace uet::sim::fabric {
 
-// How switches treat packets. The classes are `high` (control packets, ACKs, what was cut), which
-// is always served first, and `low` (data). Sizes in octets of the wire. [CMS-180 .. CMS-189]
+// How switches treat packets. The classes are `high` (control packets, ACKs, trimmed packets),
+// which is always served first, and `low` (data). Sizes in octets of the wire. [CMS-180 .. CMS-189]
 struct SwitchConfig {
   uint32_t low_bytes = 178'880;   // data beyond is cut, or dropped
   uint32_t high_bytes = 357'760;  // the rest beyond is dropped
@@ -30,7 +30,7 @@ struct SwitchConfig {
   uint32_t ecn_high = 145'600;  // and from which on all is
   uint32_t ecn_one_in = 1;      // just below ecn_high one in so many is
   bool trimming = true;
-  uint32_t trim_bytes = 64;   // what is left of a packet
+  uint32_t trim_bytes = 64;   // size of a trimmed packet
   uint64_t buffer_bytes = 0;  // of a switch, shared by its ports; 0: each queue has its own
   bool adaptive = false;      // data takes the shortest queue of those on shortest paths
   // Priority flow control of data: no queue is too long, the port before waits instead.
@@ -48,7 +48,7 @@ struct alignas(64) Port {
   uint32_t low_bytes = 0;  // waiting or in service
   uint32_t high_bytes = 0;
   uint32_t serving = kNoPacket;
-  uint32_t serving_bytes = 0;  // what counts of it, since its record is far away by then
+  uint32_t serving_bytes = 0;  // its size for the queue, since its record is far away by then
   bool serving_high = false;
   bool serving_markable = false;
   uint32_t from = 0;  // nodes
@@ -56,7 +56,7 @@ struct alignas(64) Port {
   uint32_t to = 0;
   uint32_t octet_time = 0;  // in 1/256 ps
   bool is_up = true;
-  uint8_t epoch = 0;       // counts its failures: what was on the cable then does not arrive
+  uint8_t epoch = 0;       // counts its failures: packets then on the cable do not arrive
   bool is_paused = false;  // by PFC
   bool pauses = false;     // the sender of this cable was told to wait
   bool from_host = false;
@@ -68,7 +68,7 @@ struct alignas(64) Port {
   uint32_t sent = 0, marked = 0, trimmed = 0, dropped = 0;  // packets
 };
 
-// What became of packets. Each one that was sent is delivered, dropped or in flight.
+// The fates of packets. Each sent packet is delivered, dropped or in flight.
 struct Tally {
   uint64_t sent = 0;
   uint64_t delivered = 0;
@@ -76,7 +76,7 @@ struct Tally {
   uint64_t marked = 0;
   uint64_t queue_dropped = 0;  // no room
   uint64_t link_dropped = 0;   // on a link that failed, or in front of it
-  uint64_t route_dropped = 0;  // there was no way
+  uint64_t route_dropped = 0;  // there was no route
   uint64_t hops = 0;           // cables that packets have left
   uint64_t pauses = 0;         // of PFC
   uint64_t dropped() const { return queue_dropped + link_dropped + route_dropped; }
@@ -108,21 +108,21 @@ class Fabric {
   // stopped it.
   Picoseconds host_free_at(uint32_t host, Picoseconds now);
 
-  // What switches have written into a data packet; empty when it leaves its host.
+  // Fields that switches have written into a data packet; empty when it leaves its host.
   transports::Telemetry& telemetry(uint32_t packet);
 
   // An event of kind arrival, of a packet, or pause, of a port.
   void on_event(Kind kind, uint32_t index, Picoseconds now);
-  // Gets what two events to come need that are arrivals: of the later one the packet, and of the
-  // sooner one, whose packet is there already, the port.
+  // Prefetches data for the next two arrivals: the packet of the later one, and the port of the
+  // sooner one, whose packet is there already.
   void fetch(uint32_t later, uint32_t sooner) {
     if (kind_of(later) == Kind::arrival) prefetch(&packets_[index_of(later)], 64);
     if (kind_of(sooner) != Kind::arrival) return;
     prefetch(&ports_[packets_[index_of(sooner)].port], sizeof(Port));
   }
 
-  // The link runs at that share of its rate from now on; 0: it has failed, and what is on it is
-  // lost. Switches send nothing more to it; they find new ways when reroute() is called.
+  // The link runs at that share of its rate from now on; 0: it has failed, and packets on it are
+  // lost. Switches send nothing more to it; they find new routes when reroute() is called.
   void set_link(uint32_t link, double share, Picoseconds now);
   void reroute();
 

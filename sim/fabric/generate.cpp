@@ -198,7 +198,7 @@ Tree leaf_spine(const Request& request, const LinkDefaults& links) {
 }
 
 // With spines: each host has a link to its rail and one to the switch of its node. Without: a card
-// stands between host, rail and node, so that others of the node may send through it.
+// stands between host, rail and node, so that other hosts of the node may send through it.
 Topology rails(const Request& request, const LinkDefaults& links, bool has_spines) {
   require(request.numbers.size() == 2, request.whole + ": takes NODESxHOSTS");
   const uint32_t nodes = request.numbers[0], rail_count = request.numbers[1];

@@ -10,7 +10,7 @@
 
 namespace uet::sim::fabric {
 
-// What links and switches have where a request or a file does not say.
+// Defaults of links and switches for requests and files.
 struct LinkDefaults {
   uint64_t mbps = 100'000;
   Picoseconds latency = kMicrosecond;
@@ -31,7 +31,7 @@ struct Tier {
 struct Tree {
   uint32_t hosts = 0;
   uint32_t tiers = 3;
-  uint32_t pod = 0;  // hosts of a pod; with two tiers there is one
+  uint32_t pod = 0;  // hosts of a pod; with two tiers there is one pod
   std::array<Tier, 3> tier;
 };
 

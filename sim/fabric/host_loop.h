@@ -1,7 +1,7 @@
 // When and in which order hosts work: the part that all kinds of hosts share.
 //
-// What a host sends reaches no other node within the latency of its cable. So all that happens to a
-// host within such a window is done at once, in its order, and each host's memory is fetched once
+// A packet of a host reaches no other node within the latency of its cable. So all events of a host
+// within such a window are handled at once, in their order, and each host's memory is fetched once
 // for a handful of packets: with a thousand hosts these fetches take most of the time of a run.
 #pragma once
 
@@ -26,7 +26,7 @@ struct FlowRecord {
   bool failed = false;
 };
 
-// What a sender looks like in a sample.
+// State of a sender in a sample.
 struct SenderSample {
   uint64_t window_bytes = 0;
   uint64_t inflight_bytes = 0;
@@ -55,13 +55,13 @@ struct HostDue {
   std::vector<Start> starts;     // of flows, the latest first
   Picoseconds pull_at = kNever;  // its card is free again
   Picoseconds wake_at = kNever;  // there is an event for it
-  uint64_t digest = 0;           // of what it has sent
+  uint64_t digest = 0;           // of its sent octets
   std::vector<End> ends;         // of flows, just now
 };
 
 // Of hosts of type Host, a HostDue. Derived has up(index), which makes a host take part,
 // is_up(host), own_deadline(host), begin(host, flow, now), receive(host, packet, now), work(host,
-// now) for what else is due, fetch_ahead(host), and pull(host, now).
+// now) for other due work, fetch_ahead(host), and pull(host, now).
 template <class Derived, class Host>
 class HostLoop {
  public:
@@ -86,8 +86,8 @@ class HostLoop {
 
   // When the first of the hosts has something to do since run(); kNever: none.
   Picoseconds due_since() const { return due_since_; }
-  // Hosts do what they have to before `end`. Calls done(flow, at) for each flow that ends; what it
-  // starts on the same host counts at once.
+  // Runs hosts up to `end`. Calls done(flow, at) for each flow that ends; flows that this starts on
+  // the same host begin at once.
   template <class Done>
   void run(Picoseconds end, Done&& done) {
     for (size_t i = 0; i < due_.size(); ++i) {
@@ -99,7 +99,7 @@ class HostLoop {
   }
 
   std::vector<FlowRecord>& records() { return records_; }
-  // Of all packets: of each host in their order.
+  // Over all packets: those of each host in order.
   uint64_t digest() const {
     uint64_t out = 0;
     for (const Host& host : hosts_) out = hash64(out, host.digest, host.index);
@@ -144,7 +144,7 @@ class HostLoop {
     }
     rest(host);
   }
-  // All that is due at that moment.
+  // All events due at that moment.
   void step(Host& host, Picoseconds now) {
     if (host.pull_at <= now) host.pull_at = kNever;
     while (!host.starts.empty() && host.starts.back().at <= now) {

@@ -42,7 +42,7 @@ uint32_t host_at(const FabricAddress& a) {
   return uint32_t{a.ip[1]} << 16 | uint32_t{a.ip[2]} << 8 | a.ip[3];
 }
 
-// Of one packet: what goes first is decided when it can leave.
+// Room for one packet: the next packet is chosen when it can leave.
 TxBatch& batch() {
   static thread_local TxBatch one;
   one.set_limit(1);
@@ -203,7 +203,7 @@ void Hosts::leave(StackHost& host, const TxPacket& packet, Picoseconds now) {
   fabric_->send(index, now);
 }
 
-// The flow that a data packet belongs to. Of several to one host it is taken for the first.
+// The flow of a data packet. With several to one host, the first one.
 uint32_t Hosts::flow_of(const StackHost& host, uint32_t to) const {
   for (const uint32_t flow : host.active) {
     if (traffic_.flows[flow].to == to) return flow;

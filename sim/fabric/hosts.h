@@ -1,6 +1,6 @@
-// The hosts of a fabric that run the stack: a FabricEndpoint each, the very object of the provider,
-// and a card that asks it for a packet when one can leave. A flow is an RMA write, of which only
-// lengths travel.
+// The hosts of a fabric that run the stack: a FabricEndpoint each, as the provider uses it, and a
+// card that asks it for a packet when one can leave. A flow is an RMA write; only its lengths
+// travel.
 #pragma once
 
 #include "sim/fabric/fabric.h"
@@ -27,7 +27,7 @@ namespace uet::sim::fabric {
 struct StackHost : HostDue {
   ses::EndpointId endpoint;
   std::unique_ptr<fep::FabricEndpoint> fep;
-  uint64_t key = 0;               // of the memory that others write to
+  uint64_t key = 0;               // of the memory that other hosts write to
   std::vector<uint32_t> active;   // flows that it sends
   std::vector<uint32_t> waiting;  // flows for which its endpoint has no room yet
 };
@@ -41,7 +41,7 @@ class Hosts : public HostLoop<Hosts, StackHost> {
   void attach(Fabric& fabric) { fabric_ = &fabric; }
 
   uint32_t up() const { return up_; }
-  // What the senders of a host look like; none when it does not take part.
+  // State of a host's senders; none when the host does not take part.
   void look(uint32_t host, Picoseconds now, std::vector<SenderSample>& out) const;
   // The counters of all stacks together.
   std::vector<std::pair<std::string, uint64_t>> counters() const;

@@ -1,5 +1,5 @@
-// Memory of a run that is one piece from the start: addresses are reserved, pages come as they are
-// used, 2 MiB at once where the system has such, since what is spread over many pages is slow.
+// Memory of a run in one piece from the start: addresses are reserved, pages come on use, 2 MiB at
+// once if the system supports it, because data spread over many pages is slow.
 #pragma once
 
 #include "sim/fabric/topology.h"

@@ -78,7 +78,7 @@ void ModelHosts::receive(ModelHost& host, uint32_t index, Picoseconds now) {
   fabric_->release(index);
 }
 
-// What switches have written goes back with the answers.
+// Answers carry back the fields that switches have written.
 void ModelHosts::answer(ModelHost& host, const Segment& segment, uint32_t from, uint32_t packet,
                         Picoseconds now) {
   out_.clear();
@@ -124,7 +124,7 @@ void ModelHosts::pull(ModelHost& host, Picoseconds now) {
   find_deadline(host, now);
 }
 
-// What is due and cannot leave is asked again when the card is free.
+// A flow that is due and cannot leave is asked again when the card is free.
 void ModelHosts::find_deadline(ModelHost& host, Picoseconds now) {
   host.deadline = host.pulls == nullptr ? kNever : host.pulls->next_deadline();
   for (const uint32_t flow : host.sending) {

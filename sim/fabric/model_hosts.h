@@ -45,9 +45,9 @@ class ModelHosts : public HostLoop<ModelHosts, ModelHost> {
   void attach(Fabric& fabric) { fabric_ = &fabric; }
 
   uint32_t up() const { return up_; }
-  // What the flows look like that a host sends.
+  // State of the flows that a host sends.
   void look(uint32_t host, Picoseconds now, std::vector<SenderSample>& out) const;
-  // Of all flows together.
+  // Over all flows together.
   std::vector<std::pair<std::string, uint64_t>> counters() const;
 
  private:

@@ -1,5 +1,5 @@
-// Packets in flight: a header, a length, and no payload. Records of two cache lines, of which the
-// first is all that switches look at; they are recycled, so no packet costs an allocation.
+// Packets in flight: a header, a length, and no payload. Records of two cache lines, and switches
+// only read the first; they are recycled, so no packet costs an allocation.
 #pragma once
 
 #include "sim/fabric/mapped_memory.h"
@@ -22,7 +22,7 @@ struct alignas(64) Packet {
   uint64_t path_hash;  // of source, destination and entropy value
   uint32_t next;       // in a queue
   uint32_t previous;
-  uint32_t port;           // whose cable it is on
+  uint32_t port;           // the port whose cable it is on
   uint32_t wire_bytes;     // that links and queues count
   uint32_t payload_bytes;  // 0 when a switch has cut it
   uint32_t from;           // hosts
@@ -34,7 +34,7 @@ struct alignas(64) Packet {
   Ecn ecn;
   uint8_t header_bytes;
   bool is_trimmable;
-  bool is_high;   // control, ACKs, and what was cut: served before data
+  bool is_high;   // control, ACKs, trimmed: served before data
   uint8_t epoch;  // of the port when it went on the cable
   std::array<std::byte, kHeaderBytes> header;
 };
@@ -42,7 +42,7 @@ static_assert(sizeof(Packet) == 128);
 
 class PacketPool {
  public:
-  // Its contents are those of an earlier packet.
+  // It still has the contents of an earlier packet.
   uint32_t take() {
     ++in_use_;
     if (free_ == kNoPacket) {
@@ -87,7 +87,7 @@ struct Queue {
     }
     tail = packet;
   }
-  // Requires that there is one.
+  // Requires that the list is not empty.
   uint32_t pop(PacketPool& pool) {
     const uint32_t taken = head;
     head = pool[taken].next;

@@ -1,5 +1,5 @@
-// Which way packets take: all shortest paths, by tables of the switches with hosts. A switch's
-// table has one word for each of these, whatever the number of hosts; sets of ports are shared.
+// Routes of packets: all shortest paths, by tables of the switches with hosts. A switch's table has
+// one word for each of these, whatever the number of hosts; sets of ports are shared.
 #pragma once
 
 #include "sim/fabric/topology.h"
@@ -26,7 +26,7 @@ struct Edges {
     return {&attachments[first[host]], first[host + 1] - first[host]};
   }
 
-  std::vector<Attachment> attachments;  // those of host h begin at first[h]
+  std::vector<Attachment> attachments;  // the links of host h begin at first[h]
   std::vector<uint32_t> first;
   std::vector<uint32_t> switches;  // as nodes
   std::vector<uint32_t> index;     // by switch: in `switches`; kNoPort: it has no hosts
@@ -37,18 +37,20 @@ class Routes {
   // The topology outlives this. Each node gets its salt from the seed.
   Routes(const Topology& topology, uint64_t seed);
 
-  // Computes the tables anew, over the links that are up. Cost: edges x links.
+  // Recomputes the tables, over the links that are up. Cost: edges x links.
   void build(const std::vector<bool>& link_is_up);
 
   // The ports on shortest paths from a node, or a host, to another host; empty: there is none.
-  // Valid until the next call. A host of several links may send on each that is as near as any.
+  // Valid until the next call. A host of several links may send on each one with the shortest
+  // distance.
   std::span<const uint32_t> next_ports(uint32_t node, uint32_t host) const {
     const auto attached = edges_.of(host);
     if (topology_.is_host(node)) return ports_of_host(node, host);
     if (attached.size() == 1) return toward(node, attached[0]);
     return toward_any(node, attached);
   }
-  // Which of `count` ports of that node a packet takes, by the hash of its addresses and entropy.
+  // The choice among `count` ports of that node for a packet, by the hash of its addresses and
+  // entropy.
   uint32_t choice(uint32_t node, uint64_t path_hash, uint32_t count) const {
     const uint64_t mixed = fold_multiply(path_hash ^ salts_[node], 0x9E3779B97F4A7C15);
     return static_cast<uint32_t>(((mixed & 0xFFFF'FFFF) * count) >> 32);
@@ -57,8 +59,7 @@ class Routes {
   // Cables on a shortest path between two hosts; 0: there is none.
   uint32_t links_between(uint32_t from, uint32_t to) const;
 
-  // The longest of the shortest paths between hosts: links, and their latency with that of
-  // switches.
+  // The longest of the shortest paths between hosts: links, and their latency including switches.
   uint32_t diameter_links() const { return diameter_links_; }
   Picoseconds diameter_latency() const { return diameter_latency_; }
 

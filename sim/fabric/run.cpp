@@ -12,7 +12,7 @@
 namespace uet::sim::fabric {
 namespace {
 
-// With how many others a host talks at most.
+// The largest number of peers of a host.
 uint32_t peers_of_a_host(const Traffic& traffic) {
   std::vector<std::pair<uint32_t, uint32_t>> pairs;
   for (const Flow& flow : traffic.flows) {
@@ -30,8 +30,8 @@ uint32_t peers_of_a_host(const Traffic& traffic) {
   return most;
 }
 
-// The flows that a trigger starts are on the host of those that fire it. Else a host would have to
-// know at once what happens on another.
+// Flows started by a trigger are on the host of the flows that fire it. Otherwise a host would have
+// to know at once about events on another.
 bool has_local_triggers(const Traffic& traffic) {
   std::vector<uint32_t> host(traffic.triggers.size() + 1, UINT32_MAX);
   for (const Flow& flow : traffic.flows) {
@@ -157,7 +157,7 @@ class Run {
     }
   }
 
-  // With windows what a flow starts is on its own host, which is at work just now.
+  // With windows a started flow is on the same host, which is being handled now.
   void begin(std::span<const Progress::Begin> flows, Picoseconds now) {
     for (const Progress::Begin& b : flows) {
       const Picoseconds at = std::max(now, b.at.ns() * kNanosecond);

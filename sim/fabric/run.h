@@ -1,5 +1,5 @@
 // One run of a fabric: traffic between hosts over a topology, until all flows have ended. The
-// result is a function of what is in RunPlan, bit for bit.
+// result is a function of RunPlan, bit for bit.
 #pragma once
 
 #include "sim/fabric/fabric.h"

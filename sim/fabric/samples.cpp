@@ -9,7 +9,7 @@ namespace {
 
 constexpr size_t kInstants = 256;
 
-// A port works off its queue when somebody looks at it; this says what would be left by then.
+// A port updates its queue only when it is read; this computes the rest without an update.
 PortSample sample_of(const Port& port, Picoseconds now) {
   PortSample out{port.low_bytes, port.sent, port.sent_bytes};
   const bool works = port.is_up && !port.is_paused && port.serving != kNoPacket;
@@ -20,7 +20,7 @@ PortSample sample_of(const Port& port, Picoseconds now) {
   return out;
 }
 
-// Of values that may be put in another order.
+// For values that may be reordered.
 uint64_t percentile(std::vector<uint64_t>& values, size_t percent) {
   if (values.empty()) return 0;
   const size_t at = (values.size() - 1) * percent / 100;

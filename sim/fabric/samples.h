@@ -1,5 +1,5 @@
-// What a run looks like over time: queues, links and windows, looked at in intervals. Looking
-// changes nothing: a run has the same digest with samples as without.
+// Samples of a run over time: queues, links and windows, at intervals. Sampling changes nothing: a
+// run has the same digest with and without it.
 #pragma once
 
 #include "sim/fabric/fabric.h"
@@ -16,12 +16,12 @@ struct PortSample {
   uint64_t sent_bytes = 0;
 };
 
-// Of all senders that have something to send or to be acknowledged: PDCs, or flows of a model.
+// Over all senders with something to send or to be acknowledged: PDCs, or flows of a model.
 struct WindowSample {
   uint32_t senders = 0;
   uint64_t low = 0, median = 0, high = 0;  // octets that 10, 50 and 90 % of them do not exceed
   uint64_t inflight = 0;                   // octets, mean
-  uint64_t rtt_ns = 0;                     // median of those that know it; 0: none does
+  uint64_t rtt_ns = 0;                     // median of senders that have one; 0: none does
 };
 
 struct Samples {

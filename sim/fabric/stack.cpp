@@ -1,4 +1,4 @@
-// The names of algorithms, and what a simulated network asks of the other settings.
+// The names of algorithms, and the settings that a simulated network needs.
 #include "sim/fabric/stack.h"
 
 #include "sim/transports/catalogue.h"
@@ -16,7 +16,7 @@
 namespace uet::sim::fabric {
 namespace {
 
-// An algorithm by its name: what it sets in the Config.
+// An algorithm by its name, and its settings in the Config.
 struct Named {
   std::string_view name;
   void (*set)(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts);
@@ -41,7 +41,7 @@ void set_nscc(cms::Config& config, const StackChoice&, const NetworkFacts& facts
   config.window_bytes_max = UINT32_MAX;
 }
 
-// The window is that of NSCC as well: 1.5 BDP, 1.0 of it before the first grant.
+// The same window as NSCC: 1.5 BDP, 1.0 of it before the first grant.
 template <cms::Algorithm algorithm>
 void set_credit(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts) {
   set_nscc(config, choice, facts);
@@ -164,7 +164,7 @@ NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t m
 
 namespace {
 
-// What a comparison transport wants of switches.
+// The switch features that a comparison transport needs.
 void set_for_model(SwitchConfig& c, const NetworkFacts& facts, std::string_view congestion) {
   const transports::TransportFacts& wanted = *transports::transport_named(congestion);
   c.telemetry = wanted.uses_telemetry;

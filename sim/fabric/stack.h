@@ -1,5 +1,5 @@
-// How the hosts of a run are set up: what the user chooses, what follows from the network, and what
-// comes of both: the Config of a FabricEndpoint, or the Network of a comparison transport.
+// Set-up of the hosts of a run: the user's choices, the properties of the network, and the results:
+// the Config of a FabricEndpoint, or the Network of a comparison transport.
 #pragma once
 
 #include "sim/fabric/fabric.h"
@@ -27,7 +27,7 @@ struct StackChoice {
   uint32_t window_bytes = 0;  // of a fixed window; 0: 1.5 times the bandwidth-delay product
 };
 
-// What links of full rate and packets of full length make of a topology.
+// Properties of a topology for links of full rate and packets of full length.
 struct NetworkFacts {
   uint64_t mbps = 0;              // of the slowest link of a host
   Picoseconds base_rtt = 0;       // of the longest path: a full packet there, an ACK back
@@ -37,12 +37,12 @@ struct NetworkFacts {
   uint32_t oversubscription = 1;  // of the switches with hosts: rate down by rate up, the largest
 };
 
-inline constexpr uint32_t kControlBytes = 64;  // on the wire, at least: ACKs and what was cut
+inline constexpr uint32_t kControlBytes = 64;  // on the wire, at least: ACKs and trimmed packets
 
 NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t mtu_bytes);
 
-// Thresholds as the specification's table has them. Where receivers grant credit, switches do not
-// mark what goes to hosts. [CMS-180 .. CMS-187]
+// Thresholds as in the specification's table. If receivers grant credit, switches do not mark
+// packets to hosts. [CMS-180 .. CMS-187]
 SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_view congestion);
 
 std::vector<std::string_view> congestion_names();
@@ -59,7 +59,7 @@ void check_choice(const StackChoice& choice);
 transports::Network network_of(const NetworkFacts& facts, const SwitchConfig& switches,
                                uint64_t seed);
 
-// Throws TopologyError for names that are none. `peers`: how many others a host talks to at most.
+// Throws TopologyError for unknown names. `peers`: the largest number of peers of a host.
 fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts,
                             const SwitchConfig& switches, uint32_t peers);
 

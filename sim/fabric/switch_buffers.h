@@ -1,4 +1,4 @@
-// What the packets in each switch take of the memory that its ports share.
+// The memory of each switch that its packets use, shared by its ports.
 #pragma once
 
 #include <cstdint>
@@ -25,7 +25,7 @@ class SwitchBuffers {
   }
 
  private:
-  uint32_t hosts_;  // whose nodes come before those of the switches
+  uint32_t hosts_;  // its nodes come before the switches
   uint64_t bytes_;
   std::vector<uint64_t> used_;  // octets
 };

@@ -41,7 +41,7 @@ struct Reader {
     }
   }
 
-  // False: no word of a tier. What is oversubscribed follows from the radixes and is not needed.
+  // False: not a word of a tier. Oversubscription follows from the radixes and is not needed.
   bool read_of_tier(const std::string& key, uint32_t value) {
     Tier& t = tree.tier[static_cast<size_t>(tier)];
     if (key == "radix_down") {

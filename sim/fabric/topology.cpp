@@ -8,7 +8,7 @@
 namespace uet::sim::fabric {
 namespace {
 
-// The number that `text` is; false: it is none.
+// The number in `text`; false: it is not a number.
 bool read_number(std::string_view text, uint32_t& out) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   return error == std::errc() && end == text.data() + text.size() && !text.empty();

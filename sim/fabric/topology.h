@@ -57,7 +57,7 @@ class Topology {
   // The link that is called so: "leaf0:up1" is the second one upward of leaf0, "spine2:down0" the
   // first one downward. Throws TopologyError.
   uint32_t link_named(std::string_view name) const;
-  // Such a name of a link, from its lower end.
+  // A link by its name, from its lower end.
   std::string link_name(uint32_t link) const;
 
   // Throws TopologyError when a host has no link, or a rate is 0.

@@ -10,7 +10,7 @@
 namespace uet::sim::fabric {
 namespace {
 
-// What stands before the unit; the unit goes to `unit`. False: there is no number.
+// The number before the unit; the unit goes to `unit`. False: there is no number.
 bool read_decimal(std::string_view text, double& out, std::string_view& unit) {
   const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
   unit = text.substr(static_cast<size_t>(end - text.data()));

@@ -31,7 +31,7 @@ constexpr NackCode kForGood[] = {
 constexpr NackCode kRudiForNow[] = {NackCode::trimmed, NackCode::no_pkt_buffer,
                                     NackCode::no_ses_msg_avail, NackCode::no_resource};
 
-// Far from every PSN in use, so that no answer to it can be taken for the answer to another.
+// Far from every PSN in use, so that an answer to it matches no other packet.
 constexpr int32_t kFarAway = 1 << 24;
 
 // The same for every copy of a packet, which is known by its PDCID, if any, and its PSN or pkt_id.
@@ -60,7 +60,7 @@ void OddPeer::send(std::span<TxPacket> packets) {
   }
 }
 
-// Instead of each ACK goes a packet of the same PDC that says nothing: the peer is heard.
+// Replaces each ACK by another packet of the same PDC without news: the peer still counts as alive.
 void OddPeer::send_mute(std::span<TxPacket> packets) {
   for (TxPacket& packet : packets) {
     const wire::Reader r({packet.header, packet.header_bytes});
@@ -112,7 +112,7 @@ void OddPeer::add_odd_ack(wire::Reader& r, const TxPacket& like) {
   if (!parsed.ok()) return;
   wire::Ack ack = *parsed;
   ack.next_hdr = wire::NextHeader::none;
-  ack.cack_psn = ack.cack_psn + kFarAway;  // acknowledges what was never sent [PDS-090]
+  ack.cack_psn = ack.cack_psn + kFarAway;  // acknowledges unsent packets [PDS-090]
   std::array<std::byte, 64> octets{};
   wire::Writer w(octets);
   ack.emit(w);
@@ -135,7 +135,7 @@ void OddPeer::add_odd_request(const wire::Request& origin, const TxPacket& like)
     case 0:  // the other mode [PDS-001]
       h.type = wire::is_rod(h.type) ? wire::PdsType::rud_request : wire::PdsType::rod_request;
       break;
-    case 1:  // a PDC that is not this one [PDS-073]
+    case 1:  // another PDC [PDS-073]
       h.spdcid = Pdcid(static_cast<uint16_t>(h.spdcid.value() ^ 0x4001));
       break;
     case 2:  // payload of the other direction [PDS-012]
@@ -208,7 +208,7 @@ bool OddPeer::intercept(RxDatagram& datagram) {
   }
   const uint64_t draw = draw_of(seed_, h.spdcid.value(), h.psn.value());
   if (plan_.spoil && draw % 64 == 0 && h.next_hdr == wire::NextHeader::standard) {
-    // Holds for every copy, or what was reported as refused might be executed after all.
+    // Applies to every copy; otherwise a packet reported as refused might still be executed.
     if (h.syn && (draw & 128) != 0) {
       refuse(datagram, NackCode::invalid_syn);
       return true;
@@ -231,7 +231,7 @@ bool OddPeer::intercept(RxDatagram& datagram) {
   return true;
 }
 
-// What becomes of a RUDI request: as above, with what there is for RUDI.
+// The fate of a RUDI request: as above, with the codes of RUDI.
 bool OddPeer::intercept_rudi(RxDatagram& datagram) {
   wire::Reader r(datagram.bytes);
   const auto parsed = wire::RudiRequest::parse(r);
@@ -291,7 +291,7 @@ void OddPeer::spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw) 
       ses[1] |= std::byte{0x40};  // ver 1
       break;
     case 1:
-      ses[0] = std::byte{0x3f};  // an operation that nobody knows
+      ses[0] = std::byte{0x3f};  // an unknown operation
       break;
     case 2:
       ses[1] |= std::byte{0x10};  // ie
@@ -303,8 +303,8 @@ void OddPeer::spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw) 
       ses[10] ^= std::byte{0x08};  // resource_index: one that is not there
       break;
     case 5:
-      // request_length: far beyond what was sent. The packets of a rendezvous do not add up to it,
-      // so there it is one that no message may have. [SES-030, SES-088]
+      // request_length: far beyond the sent octets. The packets of a rendezvous do not add up to
+      // it, so there it is a length that no message may have. [SES-030, SES-088]
       std::fill_n(ses.begin() + 40, is_rendezvous(ses[0]) ? 4 : 1, std::byte{0xff});
       break;
   }

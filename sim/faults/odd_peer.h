@@ -1,8 +1,8 @@
-// A peer that is odd in ways the stack must bear: between an endpoint and its simulated port. It
-// refuses requests that arrive with NACKs of codes that our own stack never sends, and emits
-// packets that are certainly to be thrown away, and may cease to acknowledge. Everything it does is
-// honest: what it refuses was never delivered, what it adds names nothing that is outstanding. Not
-// a forger: TSS is the defence against those.
+// A peer with unusual behaviour that the stack must tolerate: between an endpoint and its simulated
+// port. It refuses arriving requests by NACKs with codes that our own stack never sends, emits
+// packets that must be dropped, and may stop acknowledging. It is honest: refused packets were
+// never delivered, added packets name nothing outstanding. It is no forger: TSS is the defence
+// against forgers.
 #pragma once
 
 #include "sim/faults/stranger.h"
@@ -21,8 +21,8 @@ namespace uet::sim {
 
 class OddPeer final : public io::IoLayer {
  public:
-  // `plan` outlives this object. `stranger` hears what is sent; it may be null. `may_be_mute`: the
-  // endpoint is the one that plan.mute_after is about.
+  // `plan` outlives this object. `stranger` receives copies of sent packets; it may be null.
+  // `may_be_mute`: plan.mute_after applies to the endpoint.
   OddPeer(std::unique_ptr<io::PacketIo> below, const Plan& plan, Stranger* stranger,
           bool may_be_mute, uint64_t seed)
       : IoLayer(std::move(below)),
@@ -42,7 +42,7 @@ class OddPeer final : public io::IoLayer {
   void add_odd_control(wire::Control control, const TxPacket& like);
   bool is_mute() const { return may_be_mute_ && plan_.mute_after > 0 && sent_ >= plan_.mute_after; }
   void send_mute(std::span<TxPacket> packets);
-  // What becomes of a request that arrived. True: it is swallowed.
+  // The fate of an arrived request. True: it is swallowed.
   bool intercept(RxDatagram& datagram);
   static void spoil(RxDatagram& datagram, uint32_t header_bytes, uint64_t draw);
   void refuse(const RxDatagram& datagram, wire::NackCode code);

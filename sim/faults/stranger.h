@@ -1,7 +1,6 @@
-// A hostile host with an address of its own. It hears packets of others and sends them mutated
-// copies, in bursts, but no SYN, RUDI request or datagram: from a new address these are what a
-// legitimate new peer sends, as long as there is no TSS. Whatever it sends, the endpoints' oracles
-// must hold. [PDS 7.1]
+// A hostile host with its own address. It receives copies of packets and sends mutated copies, in
+// bursts, but no SYN, RUDI request or datagram: from a new address these look like a legitimate new
+// peer, as long as there is no TSS. The endpoints' oracles must hold for all its packets. [PDS 7.1]
 #pragma once
 
 #include "io/simnet/simnet.h"
@@ -17,7 +16,7 @@ class Stranger {
  public:
   Stranger(io::SimNet& net, double rate, uint64_t seed);
 
-  // A packet that somebody sent. May answer with mutations of it at once.
+  // A packet of an endpoint. May answer with mutations of it at once.
   void hear(const TxPacket& packet);
 
  private:

@@ -1,6 +1,6 @@
-// What was sent under one PDCID: for each PSN a digest of what followed the PDS header. The PSNs of
-// a PDC follow each other, so they need no table but a list; a PDC that gets the PDCID later begins
-// elsewhere, with a list of its own.
+// Packets sent under one PDCID: for each PSN a digest of the octets after the PDS header. The PSNs
+// of a PDC are consecutive, so a list is enough; a PDC that gets the PDCID later begins elsewhere,
+// with a separate list.
 #pragma once
 
 #include "base/serial.h"

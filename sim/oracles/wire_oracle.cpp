@@ -42,13 +42,13 @@ std::pair<Value*, bool> find_or_insert(HashMap<Key, Value>& map, const Key& key,
   return {*inserted, true};
 }
 
-// Of what follows the PDS header, and of the payload; never 0.
+// Digest of the octets after the PDS header, and of the payload; never 0.
 uint64_t digest_of(std::span<const std::byte> rest, uint64_t payload) {
   return std::max<uint64_t>(mix(digest_of(rest), payload), 1);
 }
 
-// Return data of a source that is not there any more: a rendezvous send that is over takes it away,
-// whatever of it a context that failed still sends again. [SES-092]
+// Return data of a source that no longer exists: a rendezvous send that is over removes it, even if
+// a failed context resends packets of it. [SES-092]
 bool is_gone(const wire::Request& request, wire::Reader reader) {
   if (request.next_hdr != wire::NextHeader::response_data) return false;
   const auto data = wire::ResponseData::parse(reader);
@@ -112,7 +112,7 @@ void WireOracle::note_new_start(std::span<const std::byte> bytes) {
 }
 
 // [PDS-051] After NEW_START_PSN the initiator sends its packets again from the new Start_PSN. Each
-// packet keeps its distance from the start, so what is remembered of it moves there.
+// packet keeps its distance from the start, so its record moves there.
 void WireOracle::move(const wire::Request& syn) {
   const uint32_t id = syn.spdcid.value();
   if (told_starts_.count({id, syn.start_psn().value()}) == 0) return;
@@ -127,7 +127,7 @@ void WireOracle::move(const wire::Request& syn) {
     moved.emplace_back(i, *digest);
     *digest = 0;
   }
-  // An earlier PDC with that PDCID may have been told the same start: forget what it sent there.
+  // An earlier PDC with that PDCID may have got the same start: forgets its packets there.
   sent.forget_near(syn.start_psn(), kElsewhere);
   for (const auto& [i, digest] : moved) {
     const Psn psn = syn.start_psn() + i;
@@ -136,7 +136,7 @@ void WireOracle::move(const wire::Request& syn) {
   pdc.first = syn.start_psn();
 }
 
-// Whatever an ACK says may be so: the stack believes less of it, never more.
+// Any contents of an ACK are possible: the stack trusts less of it, never more.
 void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) {
   wire::Reader reader(bytes);
   wire::AckCc h;
@@ -154,7 +154,7 @@ void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) 
   if (known == nullptr) return;
   Pdc& pdc = known->pdc;
   const int32_t cack = h.ack.cack_psn - pdc.first;
-  // A Close Request has a PSN and is no request: it may be answered before anything behind it left.
+  // A Close Request has a PSN and is no request: it may be answered before later packets left.
   const int32_t newest = pdc.sent + 1;
   if (cack > newest) return;
   pdc.cack = std::max(pdc.cack, cack);
@@ -175,7 +175,7 @@ void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) 
   while (!pdc.answered.empty() && pdc.answered.erase(pdc.base) != 0) ++pdc.base;
 }
 
-// [PDS-035, PDS-037] A new packet is within the window of its PDC, and within what the peer tracks.
+// [PDS-035, PDS-037] A new packet is within the window of its PDC, and within the peer's range.
 void WireOracle::check_windows(Pdc& pdc, bool is_new, const wire::Request& request) {
   // When all PDCIDs were used they are used again, by PDCs that begin elsewhere. [PDS-011, PDS-019]
   const bool begins_elsewhere = request.syn && request.start_psn() != pdc.first;

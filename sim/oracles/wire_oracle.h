@@ -24,7 +24,7 @@ namespace uet::sim {
 
 class WireOracle final : public io::IoLayer {
  public:
-  // Of the endpoint behind it: packets outstanding of each PDC direction, and PSNs beyond the
+  // For the endpoint behind it: packets outstanding in each PDC direction, and PSNs beyond the
   // cumulative ACK until the peer states its range.
   struct Windows {
     uint32_t packets = 0;
@@ -43,16 +43,16 @@ class WireOracle final : public io::IoLayer {
   uint64_t packets() const { return packets_; }
 
  private:
-  // What a PDC may send, after all ACKs that came for it. PSNs count from its first one.
+  // The PSNs that a PDC may send, after all received ACKs. PSNs count from its first one.
   struct Pdc {
     Psn first;
     int32_t sent = 0;            // the highest
     int32_t base = 0;            // all before it are answered
-    std::set<int32_t> answered;  // the others that are
+    std::set<int32_t> answered;  // the remaining ones
     int32_t cack = -1;           // the highest heard
     int32_t range = 0;           // the widest stated
   };
-  // What is known of a PDCID.
+  // The record of a PDCID.
   struct Context {
     Pdc pdc;           // the PDC that has it, or had it last
     SentPackets sent;  // by earlier PDCs, too

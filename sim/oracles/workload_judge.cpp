@@ -19,7 +19,7 @@ uint64_t number_at(const std::byte* at) {
 
 }  // namespace
 
-// What became of the atomics on one number.
+// Results of the atomics on one number.
 struct WorkloadJudge::Tally {
   uint64_t posted = 0;  // the most that may have been executed
   uint64_t succeeded = 0;
@@ -39,10 +39,10 @@ bool WorkloadJudge::may_fail(const LiveOperation& op) const {
   return scene_.plan.may_fail() || may_meet_the_dead(op);
 }
 
-// What was posted before the peer was back may have been executed by the one that died. Later posts
-// still meet its contexts, until one failure has told their initiator; they are sent again as long
-// as every packet is refused at its first transmission, so they fail only where packets are lost.
-// [PDS-119, PDS-190]
+// Operations posted before the peer was back may have been executed by the peer that died. Later
+// posts still meet its contexts, until one failure has told their initiator; they are sent again as
+// long as every packet is refused at its first transmission, so they fail only where packets are
+// lost. [PDS-119, PDS-190]
 bool WorkloadJudge::may_meet_the_dead(const LiveOperation& op) const {
   if (op.to != scene_.lost) return false;
   return op.posted_at < scene_.back_at || (scene_.plan.is_lossy() && !op.posted_knowingly);
@@ -82,14 +82,14 @@ WorkloadJudge::News WorkloadJudge::judge_send(LiveOperation& op, const ses::Comp
   return {};
 }
 
-// Every atomic that ended well has been executed once, the others once at most; and of those that
-// fetch no two found the same number. [PDS-076, PDS-119]
+// Every atomic that ended well was executed once, the others at most once; and no two fetching ones
+// found the same number. [PDS-076, PDS-119]
 void WorkloadJudge::judge_tallies() {
   std::vector<Tally> tallies(scene_.applications.size() * kTallies);
   for (const LiveOperation& op : scene_.operations) {
     if (op.kind != Operation::Kind::atomic || op.wrong != Operation::Wrong::nothing) continue;
     Tally& tally = tallies[op.to * kTallies + op.region_offset / sizeof(uint64_t)];
-    // The memory outlives its endpoint: what the dead one executed the new one may execute again.
+    // The memory outlives its endpoint: the new one may execute again what the dead one executed.
     const bool has_two_targets = op.to == scene_.lost && op.posted_at < scene_.back_at;
     if (op.posted) tally.posted += has_two_targets ? 2 : 1;
     tally.succeeded += op.succeeded;
@@ -117,8 +117,8 @@ void WorkloadJudge::judge_tally(uint32_t host, uint32_t slot, Tally& tally) {
   }
 }
 
-// Whatever became of an operation, memory holds what it put there and nothing else: where it failed
-// or is half done each octet is its own or as before.
+// Memory holds only the octets of the operations: where one failed or is half done, each octet has
+// the new value or the old one.
 void WorkloadJudge::judge_memory() {
   // A request that arrives spoilt, or that a stranger repeats, may name any place.
   if (scene_.plan.spoil || scene_.plan.stranger > 0 || scene_.plan.lengths_only) return;
@@ -144,8 +144,8 @@ void WorkloadJudge::judge_memory_of(const LiveOperation& op) {
   if (op.kind == Operation::Kind::read && !is_its_or_zero(op.local.data(), op.local.size())) {
     fail("read %u: its buffer has other octets", op.id);
   }
-  // Beyond what was received, and in receives that were taken back. Where messages may fail the
-  // next one may land in the same place.
+  // Octets beyond the received ones, and receives that were cancelled. If messages may fail the
+  // next one may use the same place.
   if (!op.is_send() || scene_.is_lenient() || op.landing.size() == 0) return;
   if (!is_zero(op.landing.data() + op.landed, op.landing.size() - op.landed)) {
     fail("receive %u: octets behind the %u that were received", op.id, op.landed);
@@ -216,7 +216,7 @@ WorkloadJudge::News WorkloadJudge::judge_receive(uint32_t host, LiveOperation& r
   const bool truncated = c.status == ses::Completion::Status::truncated;
   if (!c.ok() && !truncated) return judge_failed_receive(receive, c);
   if (receive.is_decoy) return fail("receive %u: nothing was sent to it", receive.id);
-  // Which message is it?
+  // Identifies the message.
   uint64_t id = receive.id;
   if (receive.kind == Operation::Kind::send) id = c.data;
   if (receive.wildcard) id = c.tag & kIgnoreId;
@@ -265,7 +265,7 @@ void WorkloadJudge::judge_order(const LiveOperation& sent, const LiveOperation& 
                           static_cast<uint64_t>(sent.kind);
   std::map<uint32_t, uint32_t>& received = matches_[stream];
   const auto [at, is_new] = received.try_emplace(sent.post_order, receive.receive_order);
-  // The others are in order, so the neighbours stand for all.
+  // The other completions are in order, so neighbours are enough.
   const bool is_after = at == received.begin() || std::prev(at)->second < at->second;
   const bool is_before = std::next(at) == received.end() || at->second < std::next(at)->second;
   if (!is_new || !is_after || !is_before) fail("message %u was matched out of order", sent.id);

@@ -16,20 +16,20 @@ class WorkloadJudge {
   // `scene` outlives this object.
   explicit WorkloadJudge(Scene& scene) : scene_(scene) {}
 
-  // What the workload has to do about a completion; null: nothing.
+  // The workload's action after a completion; null: none.
   struct News {
     LiveOperation* take_back = nullptr;   // its receive is not needed any more
     LiveOperation* post_again = nullptr;  // its receive failed, as it may
   };
   News judge(uint32_t host, const ses::Completion& completion);
-  // What can be said only when all is over.
+  // Checks for the end of the run.
   void judge_end() {
     judge_tallies();
     judge_memory();
   }
   // The first broken oracle, or empty.
   const std::string& violation() const { return violation_; }
-  // Notes what is broken, unless something was before.
+  // Notes a violation, unless one was noted before.
   News fail(const char* format, ...) __attribute__((format(printf, 2, 3)));
 
  private:
@@ -49,8 +49,8 @@ class WorkloadJudge {
   void judge_memory_of(const LiveOperation& op);
 
   Scene& scene_;
-  // Of the messages of one sender that the same receives could take: the order in which each was
-  // posted, and that of its receive.
+  // Messages of one sender that could take the same receives: the order of their posts, and of
+  // their receives.
   std::map<uint64_t, std::map<uint32_t, uint32_t>> matches_;
   std::string violation_;
 };

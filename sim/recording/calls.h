@@ -1,6 +1,6 @@
-// What the user of a FabricEndpoint does: one record for each call, with its arguments. What a run
-// names by handle or address has a number here, counted from 0 in the order of its first use by
-// that FabricEndpoint: peers, endpoints, shared receives, blocks of memory, contexts of posts.
+// Calls of the user of a FabricEndpoint: one record for each call, with its arguments. Objects that
+// a run names by handle or address have a number here, counted from 0 in the order of its first use
+// by that FabricEndpoint: peers, endpoints, shared receives, blocks of memory, contexts of posts.
 #pragma once
 
 #include "sim/recording/codec.h"
@@ -71,7 +71,7 @@ struct UseEngine {
   void fields(A&) {}
 };
 
-// Memory that the application owns, with what it holds when it is first named.
+// Memory of the application, with its contents at the first use.
 struct Block {
   uint32_t number = 0;
   uint8_t alignment = 0;  // of its address, modulo 16

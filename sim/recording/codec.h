@@ -1,6 +1,6 @@
-// How a recording writes numbers, texts and octets, and reads them back. A record has one function
-// fields(archive), which both use. The reader trusts nothing: what does not fit makes it fail, and
-// a failed reader gives zeros.
+// The encoding of a recording's numbers, texts and octets. A record has one function
+// fields(archive), for writing and reading. The reader checks everything: wrong input makes it
+// fail, and a failed reader gives zeros.
 #pragma once
 
 #include "base/time.h"
@@ -105,7 +105,7 @@ class Decoder {
     const std::span<const std::byte> read = bytes();
     value.assign(reinterpret_cast<const char*>(read.data()), read.size());
   }
-  // Each value takes an octet at least, so there are no more of them than octets left.
+  // Each value takes an octet at least, so the octets left limit their number.
   template <class T, class Fn>
   void list(std::vector<T>& values, Fn each) {
     uint64_t count = 0;
@@ -121,7 +121,7 @@ class Decoder {
   std::span<const std::byte> bytes() {
     uint64_t length = 0;
     number(length);
-    if (length > octets_.size()) failed_ = true;  // of what is left behind the length
+    if (length > octets_.size()) failed_ = true;  // of the octets after the length
     const std::span<const std::byte> read = octets_.first(failed_ ? 0 : length);
     octets_ = octets_.subspan(read.size());
     return read;

@@ -1,5 +1,5 @@
-// A FabricEndpoint as simulations and cases use it. Every call goes through here, and with a Writer
-// each is recorded with what it reads, asks for and gives. Without one calls pass straight on.
+// A FabricEndpoint for simulations and cases. Every call goes through here, and a Writer records
+// each with its inputs, questions and outputs. Without a Writer calls pass straight on.
 #pragma once
 
 #include "sim/recording/peers.h"
@@ -21,8 +21,8 @@ class Endpoint {
   Endpoint(const Endpoint&) = delete;
   Endpoint& operator=(const Endpoint&) = delete;
 
-  // Makes the FabricEndpoint that this stands for. Call first, and once; what is returned is used
-  // through this only, and ends before this does.
+  // Makes the wrapped FabricEndpoint. Call first, and once; the result is used through this only,
+  // and ends before this does.
   Result<std::unique_ptr<fep::FabricEndpoint>> create(const fep::Config& config,
                                                       const FabricAddress& local, uint64_t seed);
   // The I/O for an Engine that drives it.
@@ -30,8 +30,8 @@ class Endpoint {
   // Call before the FabricEndpoint ends, while the application's memory is there.
   void finish();
 
-  // As of Ses, PeerTable, FabricEndpoint and Engine. Lists of jobs are not recorded: there is none
-  // in the options and requests given here, and no request of a region is directed.
+  // As in Ses, PeerTable, FabricEndpoint and Engine. Lists of jobs are not recorded: the options
+  // and requests here have none, and no request of a region is directed.
   Result<ses::EndpointId> open_endpoint(const ses::EndpointName& name,
                                         const ses::EndpointOptions& options,
                                         const ses::CompletionSink& tx,

@@ -1,4 +1,4 @@
-// Records what is posted and taken back.
+// Records posts and cancellations.
 #include "sim/recording/endpoint.h"
 
 #include "base/assert.h"

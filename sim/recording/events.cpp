@@ -1,4 +1,4 @@
-// Records of packets, fates and completions, from what the stack and its backends have.
+// Makes records of packets, fates and completions from the types of the stack and its backends.
 #include "sim/recording/events.h"
 
 namespace uet::recording {

@@ -1,5 +1,5 @@
-// What happens inside a call: what the FabricEndpoint asks for and gets (inputs), and what it gives
-// (outputs), which a replay compares octet by octet.
+// Events inside a call: questions and answers of the FabricEndpoint (inputs), and its outputs,
+// which a replay compares octet by octet.
 #pragma once
 
 #include "sim/recording/posts.h"
@@ -38,7 +38,7 @@ struct Datagrams {
   }
 };
 
-// Output: packets. Of their payload the length and a digest are kept.
+// Output: packets. The length and a digest of their payload are kept.
 struct Packets {
   struct Packet {
     FabricAddress to;
@@ -116,8 +116,8 @@ struct RouteMtu {
   }
 };
 
-// Output: the sink that is asked for room. Input: its answer. Sinks count from 0, two an endpoint,
-// that of transmissions first.
+// Output: the sink that is asked for room. Input: its answer. Sinks count from 0, two for an
+// endpoint, that of transmissions first.
 struct Reserved {
   uint32_t sink = 0;
   bool answer = false;
@@ -214,7 +214,7 @@ Returned returned_of(const Result<T>& result) {
   return out;
 }
 
-// Output: what is left when the FabricEndpoint ends.
+// Output: resources still held when the FabricEndpoint ends.
 struct Ended {
   struct Counter {
     std::string name;

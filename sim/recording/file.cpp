@@ -1,4 +1,4 @@
-// Writing and reading the frames of records. What is in them: calls.h, posts.h, events.h.
+// Writes and reads the frames of records. Their contents: calls.h, posts.h, events.h.
 #include "sim/recording/file.h"
 
 #include <algorithm>

@@ -1,6 +1,6 @@
 // The file of a recording: "uetrec", the version of the format (two octets, the low one first),
-// what it is a recording of, and records to the last one, which counts the others. A record is its
-// kind (an octet), the number of the FabricEndpoint, and the length of what follows.
+// what it is a recording of, and records up to the last one, which has their number. A record is
+// its kind (an octet), the number of the FabricEndpoint, and the length of what follows.
 #pragma once
 
 #include "sim/recording/codec.h"
@@ -37,7 +37,7 @@ enum class Kind : uint8_t {
   cancel,
   close_all,
   progress,   // of the Engine
-  datagrams,  // to the FabricEndpoint; inside progress what the Engine found
+  datagrams,  // to the FabricEndpoint; inside progress the packets of the Engine
   transmit,
   on_sent,
   advance,
@@ -109,7 +109,7 @@ struct Recording {
   std::vector<Record> records;
 };
 
-// Reads a file. Returns what is wrong with it, or nothing.
+// Reads a file. Returns the error, or nothing.
 std::string read(const std::string& path, Recording& out);
 // The same of the octets in `out`.
 std::string parse(Recording& out);

@@ -1,5 +1,5 @@
-// The application's memory as a recording knows it: blocks, each with a number, found by address.
-// What is named for the first time becomes a block with what it holds then.
+// The application's memory in a recording: blocks, each with a number, found by address. Memory
+// that is named for the first time becomes a block with its present contents.
 #pragma once
 
 #include "sim/recording/calls.h"
@@ -16,7 +16,7 @@ namespace uet::recording {
 
 class MemoryBook {
  public:
-  // What has to be recorded before the call that names the memory.
+  // Records to write before the call that names the memory.
   struct News {
     std::vector<Block> blocks;
     std::vector<Content> contents;
@@ -40,7 +40,7 @@ class MemoryBook {
     uint64_t length = 0;
     bool is_written = false;  // by the FabricEndpoint, perhaps
     uint64_t read_digest = 0;
-    Piece read;  // of which that is the digest
+    Piece read;  // octets that the digest covers
   };
 
   Pieces name_all(std::span<const IoSlice> memory, News& news, bool is_written);

@@ -1,4 +1,4 @@
-// The application's memory in a replay: the blocks of the recording, with what they hold.
+// The application's memory in a replay: the blocks of the recording, with their contents.
 #pragma once
 
 #include "sim/recording/calls.h"
@@ -15,13 +15,13 @@ namespace uet::recording {
 
 class MemoryImage {
  public:
-  // Both return what is wrong with the record, or nothing.
+  // Both return the error in the record, or nothing.
   std::string add(const Block& block);
   std::string write(const Content& content);
 
-  // The memory of a call. False: there are no such pieces.
+  // The memory of a call. False: the pieces do not exist.
   bool slices_of(const Pieces& pieces, std::vector<IoSlice>& out) const;
-  // The application's memory is its own again, and gets other octets.
+  // The application may write to the memory again, and its octets change.
   void spoil(const Pieces& pieces);
 
   // As of MemoryBook. The pieces exist.

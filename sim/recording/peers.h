@@ -12,7 +12,7 @@ namespace uet::recording {
 class Peers {
  public:
   Peers(Tape& tape, RecordedNames& names) : tape_(tape), names_(names) {}
-  // The table that this stands for; outlives what is called here.
+  // The wrapped table; outlives the calls here.
   void stand_for(pds::PeerTable& table) { table_ = &table; }
 
   Result<PeerId> find_or_add(const FabricAddress& address, Instant now);

@@ -1,5 +1,5 @@
-// What happens inside the calls of a replay: hands what the FabricEndpoint gives to the script, and
-// answers what it asks for as the recording says.
+// Events inside the calls of a replay: passes outputs of the FabricEndpoint to the script, and
+// answers its questions from the recording.
 #pragma once
 
 #include "sim/recording/events.h"
@@ -30,7 +30,7 @@ class PlayedAnswers {
     script_.said(number_, kind, body);
   }
   void said_packets(std::span<const TxPacket> packets);
-  // The datagrams as they are handed over; lent until the next call.
+  // The datagrams to hand over; lent until the next call.
   std::span<RxDatagram> lend(Datagrams& datagrams);
   // Where an endpoint that is opened reports.
   ses::CompletionSink sink_of(const Sink& shape);

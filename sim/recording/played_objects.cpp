@@ -1,4 +1,4 @@
-// Numbers, and what they stand for; see played_objects.h.
+// Numbers and their objects; see played_objects.h.
 #include "sim/recording/played_objects.h"
 
 #include <algorithm>

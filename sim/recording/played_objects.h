@@ -1,5 +1,5 @@
-// What the numbers of a recording stand for in its replay: endpoints, shared receives, peers,
-// memory and the posts that are unfinished. A number that stands for nothing ends the script.
+// The objects for the numbers of a recording in its replay: endpoints, shared receives, peers,
+// memory and unfinished posts. An unknown number ends the script.
 #pragma once
 
 #include "sim/recording/memory_image.h"
@@ -21,7 +21,7 @@ class PlayedObjects {
   MemoryImage& memory() { return memory_; }
   const MemoryImage& memory() const { return memory_; }
 
-  // Each returns false, and ends the script, where the recording names what is not there.
+  // Each returns false, and ends the script, if the recording names an unknown object.
   bool is_there(bool found, const char* what);
   bool find(const Remote& to, ses::Destination& out);
   bool find(uint32_t endpoint, ses::EndpointId& out);

@@ -154,7 +154,7 @@ void Player::play_on_sent(const Fates& fates) {
   returned(is_too_long ? 1 : 0);
 }
 
-// A counter that one of the two stacks does not have is not compared.
+// A counter that only one of the two stacks has is not compared.
 void Player::play_destroy() {
   Ended now;
   const Record* const record = script_.peek(number_, Kind::ended);

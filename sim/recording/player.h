@@ -1,5 +1,5 @@
-// One FabricEndpoint of a replay: makes the calls of the recording and says what they return. What
-// happens inside them is for PlayedAnswers. Private to replay.cpp and player*.cpp.
+// One FabricEndpoint of a replay: makes the calls of the recording and reports their results.
+// PlayedAnswers handles the events inside them. Private to replay.cpp and player*.cpp.
 #pragma once
 
 #include "sim/recording/events.h"
@@ -46,7 +46,7 @@ class Player {
   void refuse(const std::string& problem) {
     if (!problem.empty()) script_.fail(problem);
   }
-  // The time of the call. False: it goes back, or is none.
+  // The time of the call. False: it goes back, or is missing.
   bool is_time(Instant at);
   void returned(uint64_t value = 0, Instant deadline = Instant::zero()) {
     script_.returned(number_, {0, value, deadline});

@@ -19,7 +19,7 @@ bool slices_of(const std::vector<Atomic::Operand>& operands, std::vector<IoSlice
 
 }  // namespace
 
-// What was copied is the application's again, as in the simulator.
+// The application may write to copied memory again, as in the simulator.
 void Player::after_post(const Result<ses::Taken>& taken, const Pieces& memory, uint32_t flags) {
   const bool is_copied =
       taken.ok() && ((flags & ses::kOpInject) != 0 || *taken == ses::Taken::retained);

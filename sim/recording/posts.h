@@ -1,5 +1,5 @@
-// What the user of a FabricEndpoint posts and takes back, and how it lets time and packets pass:
-// the rest of the calls.
+// Posts and cancellations of the user of a FabricEndpoint, and the calls that pass time and
+// packets: the rest of the calls.
 #pragma once
 
 #include "sim/recording/calls.h"

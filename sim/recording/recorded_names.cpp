@@ -1,4 +1,4 @@
-// Numbers for what a recording names; see recorded_names.h.
+// Numbers for the objects of a recording; see recorded_names.h.
 #include "sim/recording/recorded_names.h"
 
 namespace uet::recording {

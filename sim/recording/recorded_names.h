@@ -19,12 +19,12 @@ class RecordedNames {
   void add(ses::EndpointId id) { endpoints_[id] = endpoints_opened_++; }
   void add(ses::ReceiveQueueId id) { shared_.emplace(id, static_cast<uint32_t>(shared_.size())); }
   void add(PeerId peer) { peers_.emplace(peer, static_cast<uint32_t>(peers_.size())); }
-  // Of one that was added.
+  // The number of an added one.
   uint32_t number(ses::EndpointId id) const { return endpoints_.at(id); }
   uint32_t number(ses::ReceiveQueueId id) const { return shared_.at(id); }
   // A peer that the user never asked for has no number, and no post can name it.
   uint32_t number(PeerId peer) const;
-  // Of the context of a post, from 1 on.
+  // The number of a post's context, from 1 on.
   uint32_t number(void* op);
 
   Remote remote(const ses::Destination& to) const;

@@ -1,4 +1,4 @@
-// One player for each FabricEndpoint of the recording, and the script that they share.
+// One player for each FabricEndpoint of the recording, and their common script.
 #include "sim/recording/replay.h"
 
 #include "sim/recording/player.h"

@@ -1,4 +1,4 @@
-// Gives FabricEndpoints what a recording says they were given, and compares what they give.
+// Gives FabricEndpoints the inputs of a recording, and compares their outputs.
 #pragma once
 
 #include "sim/recording/script.h"
@@ -12,8 +12,8 @@ namespace uet::recording {
 struct Outcome {
   std::string problem;  // the recording is broken, or this stack lacks something that it needs
   std::optional<Difference> difference;  // refers to the recording
-  // Calls after which the next deadline is another one, and the first of them. All else may be
-  // equal: then the endpoint wants to run at another time, and nothing comes of it here.
+  // Calls with another next deadline afterwards, and the first of them. All else may be equal: then
+  // the endpoint wants to run at another time, without an effect here.
   uint64_t deadlines = 0;
   std::optional<Difference> deadline;
   uint64_t endpoints = 0;

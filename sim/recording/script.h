@@ -1,5 +1,5 @@
-// The records of a recording in their order, held against what happens in the replay. The first
-// difference ends it: what follows says nothing more.
+// The records of a recording in their order, compared with the replay. The first difference ends
+// it, because later ones follow from it.
 #pragma once
 
 #include "sim/recording/events.h"
@@ -36,11 +36,11 @@ class Script {
   void said(uint32_t endpoint, Kind kind, const Body& body) {
     said(endpoint, kind, encoded(body));
   }
-  // The end of a call. One that differs in its deadline alone does not end the script: what comes
-  // of it shows in what leaves, if anything does.
+  // The end of a call. A difference in the deadline alone does not end the script: an effect of it
+  // shows in later packets.
   void returned(uint32_t endpoint, const Returned& returned);
   // An input that the endpoint asks for: the next record, if it is one of these. False: it is not,
-  // and `out` is as new.
+  // and `out` is in its initial state.
   template <class Body>
   bool asked(uint32_t endpoint, Kind kind, Body& out) {
     const Record* const record = peek(endpoint, kind);

@@ -13,7 +13,7 @@ namespace uet::recording {
 
 std::vector<Create::Setting> settings_of(const fep::Config& config);
 
-// Returns what is wrong with a setting, or nothing.
+// Returns the error in a setting, or nothing.
 std::string take_settings(const std::vector<Create::Setting>& settings, fep::Config& config);
 
 }  // namespace uet::recording

@@ -31,7 +31,7 @@ class Tape {
   void returned(uint64_t value = 0, Instant deadline = Instant::zero()) {
     write(Kind::returned, Returned{0, value, deadline});
   }
-  // Records the call, makes it, and records what it returns.
+  // Records the call, makes it, and records its result.
   template <class Body, class Call>
   auto recorded(Kind kind, const Body& body, Call call) {
     write(kind, body);

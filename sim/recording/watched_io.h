@@ -1,4 +1,4 @@
-// The I/O under an Engine, recorded: what arrives, what leaves and what became of it.
+// The I/O under an Engine, recorded: arriving and leaving packets, and their fates.
 #pragma once
 
 #include "sim/recording/tape.h"

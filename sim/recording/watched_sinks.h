@@ -19,7 +19,7 @@ class WatchedSinks {
   WatchedSinks(const WatchedSinks&) = delete;
   WatchedSinks& operator=(const WatchedSinks&) = delete;
 
-  // One that stands before `sink`.
+  // The wrapper of `sink`.
   ses::CompletionSink watched(const ses::CompletionSink& sink);
   // Which of its questions a sink answers.
   static Sink shape_of(const ses::CompletionSink& sink);

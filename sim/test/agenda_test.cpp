@@ -1,4 +1,4 @@
-// What one host has to do: by time, then by number.
+// The tasks of one host: by time, then by number.
 #include "sim/agenda.h"
 
 #include "base/rng.h"
@@ -71,8 +71,8 @@ TEST(Agenda, ATaskForNextTimeIsNotSeenBefore) {
   EXPECT_EQ(agenda.first_later(), nullptr);
 }
 
-// Against lists that are searched: many tasks known from the start, others that come later, more
-// than once due, finished from the front and from the middle.
+// Against lists that are searched: many tasks known from the start, others that come later, some
+// due twice, finished from the front and from the middle.
 TEST(Agenda, IsTheSameAsListsThatAreSearched) {
   Rng rng(5);
   Agenda agenda;

@@ -1,4 +1,4 @@
-// Simulated time: who runs when, and in which order.
+// Simulated time: which actor runs when, and in which order.
 #include "sim/world/clock.h"
 
 #include "base/rng.h"

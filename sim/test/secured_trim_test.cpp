@@ -145,7 +145,7 @@ TEST_F(SecuredTrimTest, WhatIsCutIsSentAgainAtOnce) {
   EXPECT_LT(took, 5_ms) << "640 us are the port's";
 }
 
-// [T-36, TSS-082] Marks are not authenticated: with one on every packet all goes on.
+// [T-36, TSS-082] Marks are not authenticated: with one on every packet everything continues.
 TEST_F(SecuredTrimTest, MarksOnAllPacketsStopNothing) {
   algorithm_ = cms::Algorithm::nscc;
   open(a_, 1);

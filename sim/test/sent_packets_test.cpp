@@ -1,4 +1,4 @@
-// What the oracle of packets remembers under one PDCID.
+// The records of the packet oracle under one PDCID.
 #include "sim/oracles/sent_packets.h"
 
 #include <gtest/gtest.h>
@@ -41,7 +41,7 @@ TEST_F(SentPacketsTest, APsnThatWasPassedByCanCome) {
   EXPECT_EQ(digest_of(Psn(13)), 3u);
 }
 
-// What an earlier PDC sent under the PDCID is still known.
+// Packets of an earlier PDC under the PDCID are still known.
 TEST_F(SentPacketsTest, PdcsThatBeginElsewhereAreApart) {
   sent_.add(Psn(1000), 1);
   sent_.add(Psn(5'000'000), 2);
@@ -52,7 +52,7 @@ TEST_F(SentPacketsTest, PdcsThatBeginElsewhereAreApart) {
   EXPECT_EQ(digest_of(Psn(5'000'001)), 3u);
 }
 
-// For what is sent again from a new start.
+// For packets that are resent from a new start.
 TEST_F(SentPacketsTest, WhatIsNearAPsnCanBeForgotten) {
   sent_.add(Psn(100), 1);
   for (uint32_t i = 0; i < 6; ++i) sent_.add(Psn(4'000'000 + i), 10 + i);

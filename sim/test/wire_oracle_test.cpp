@@ -55,7 +55,7 @@ class WireOracleTest : public ::testing::Test {
     packet.header_bytes = static_cast<uint16_t>(w.position());
     oracle_->send({&packet, 1});
   }
-  // All up to that distance have arrived, and that one is named.
+  // All packets up to that distance have arrived, and that one is named.
   void acknowledge(uint32_t distance) {
     wire::Ack h;
     h.spdcid = Pdcid(9);

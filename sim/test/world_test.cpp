@@ -1,4 +1,4 @@
-// What is in flight and in which order it arrives; and a world of two stations that count.
+// Datagrams in flight and their order of arrival; and a world of two stations that count.
 #include "sim/world/world.h"
 
 #include <gtest/gtest.h>

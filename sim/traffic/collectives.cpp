@@ -11,7 +11,7 @@ namespace uet::sim {
 
 namespace {
 
-// One collective, with what all kinds of them need: parts of the vector, and who waits for what.
+// One collective, with the parts that all kinds need: pieces of the vector, and dependencies.
 class Ranks {
  public:
   Ranks(const Collective& c, uint32_t pieces) : c_(c), pieces_(pieces) {
@@ -23,7 +23,7 @@ class Ranks {
   }
 
   uint32_t count() const { return static_cast<uint32_t>(c_.hosts.size()); }
-  // What the rank waits for before it takes part, and these.
+  // The tasks that the rank waits for before it takes part, and these.
   Tasks ready(uint32_t rank, const Tasks& also = {}) const {
     Tasks out = c_.after.empty() ? Tasks{} : c_.after[rank];
     out.insert(out.end(), also.begin(), also.end());
@@ -91,7 +91,7 @@ Ends ring_all_reduce(const Collective& c) {
   const Ranks ranks(c, n);
   Ends scattered = ring_reduce_scatter(c);
   if (n == 1) return scattered;
-  // Who forwards a sum has taken part in it: only the first step waits for anything else.
+  // A rank that forwards a sum has taken part in it: only the first step waits for other tasks.
   Ends ends = scattered;
   Tasks received(n), sent(n);
   for (uint32_t step = 0; step < n - 1; ++step) {

@@ -1,4 +1,4 @@
-// Reads a matrix line by line; what refers to other lines is resolved at the end.
+// Reads a matrix line by line; references to other lines are resolved at the end.
 #include "sim/traffic/matrix.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ class Reader {
       if (words_.empty() || words_[0].front() == '#') continue;
       read_line();
     }
-    ++line_;  // what is missing is missing here
+    ++line_;  // the missing part is reported here
     check_counts();
     resolve_triggers();
     count_barriers();

@@ -1,4 +1,4 @@
-// Each pattern is a loop over hosts; what is random comes from one generator in a fixed order.
+// Each pattern is a loop over hosts; random values come from one generator in a fixed order.
 #include "sim/traffic/patterns.h"
 
 #include <algorithm>

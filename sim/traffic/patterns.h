@@ -25,13 +25,13 @@ Traffic outcast(const Pattern& pattern, uint32_t receivers, uint32_t sender);
 Traffic permutation(const Pattern& pattern);
 // Host h sends to h + stride, in a ring of all hosts; the stride is below the hosts.
 Traffic ring(const Pattern& pattern, uint32_t stride);
-// Groups of neighbouring hosts, of which each sends to each other of its group in a random order,
-// so many at a time; group 0: all hosts are one. A group divides the hosts.
+// Groups of neighbouring hosts; each host sends to each other of its group in a random order, so
+// many at a time; group 0: all hosts are one. A group divides the hosts.
 Traffic all_to_all(const Pattern& pattern, uint32_t group, uint32_t parallel);
 
 struct Arrivals {
   uint32_t hosts = 0;
-  double load = 0.5;  // mean share of each host's link that is sent, above 0; 1 is all of it
+  double load = 0.5;  // mean share of each host's link in use, above 0; 1 is the whole rate
   double link_gbps = 100;
   Duration time = Duration::milliseconds(1);  // flows arrive within it
   uint64_t seed = 1;

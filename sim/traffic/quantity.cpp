@@ -19,7 +19,7 @@ struct Suffix {
   double factor;
 };
 
-// In each table those that are written come in rising order first, then other spellings.
+// In each table the printed units come in rising order first, then other spellings.
 constexpr Suffix kCount[] = {{"", 1},     {"k", 1e3},  {"M", 1e6}, {"B", 1e9},
                              {"T", 1e12}, {"P", 1e15}, {"K", 1e3}, {"G", 1e9}};
 constexpr Suffix kBytes[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20}, {"GiB", 0x1p30},

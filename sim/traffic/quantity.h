@@ -1,5 +1,5 @@
 // Quantities as people write them: 400Gbps, 16GiB, 70B, 430ZFLOP, 2weeks, 30%. A plain number has
-// the unit of what is asked for.
+// the unit of the requested quantity.
 #pragma once
 
 #include <string>

@@ -45,7 +45,7 @@ struct PatternName {
 };
 std::span<const PatternName> pattern_names();
 
-// Throws TrafficError when there is no such pattern, or a value is out of its range.
+// Throws TrafficError when the pattern is unknown, or a value is out of its range.
 Traffic traffic_of(std::string_view pattern, const Request& request);
 
 // The same in one text: "incast:senders=8,bytes=2MB". Keys that are not there keep what `request`

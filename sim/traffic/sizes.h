@@ -1,4 +1,4 @@
-// How large flows are: distributions of which random sizes are drawn.
+// Sizes of flows: distributions from which random sizes are drawn.
 #pragma once
 
 #include "base/rng.h"
@@ -9,7 +9,7 @@
 
 namespace uet::sim {
 
-// So much of all flows has at most so many bytes. Between two points the share grows in a line.
+// This share of all flows has at most so many bytes. Between two points the share is linear.
 struct SizePoint {
   double bytes;
   double share;  // 0 to 1

@@ -36,7 +36,7 @@ uint32_t TaskGraph::set_of(const Tasks& after) {
   Tasks sorted = after;
   std::sort(sorted.begin(), sorted.end());
   sorted.erase(std::unique(sorted.begin(), sorted.end()), sorted.end());
-  UET_ASSERT(sorted.back() < tasks_.size());  // so there is no circle
+  UET_ASSERT(sorted.back() < tasks_.size());  // so there is no cycle
   uint32_t& number = sorted.size() == 1 ? single_[sorted[0]] : numbers_[sorted];
   if (number == 0) {
     number = static_cast<uint32_t>(sets_.size());

@@ -1,5 +1,6 @@
-// What hosts do one after another: sends, and pauses in which they compute. Each task names those
-// that must be done before it. The graph becomes Traffic, in which triggers stand for the order.
+// Tasks of hosts one after another: sends, and pauses in which they compute. Each task names the
+// tasks that must be done before it. The graph becomes Traffic, in which triggers stand for the
+// order.
 #pragma once
 
 #include "sim/traffic/traffic.h"
@@ -14,15 +15,15 @@ namespace uet::sim {
 
 using Tasks = std::vector<uint32_t>;  // by their numbers, which count from 0
 
-// Which part of a vector a send carries, for those who follow what each host has.
+// The part of a vector in a send, for code that tracks the contents of each host.
 struct Piece {
   uint32_t first = 0;
   uint32_t count = 0;
   bool adds = false;  // the receiver adds it to its own; else it replaces its own
 };
 
-// Hosts hN to hN + N - 1 are the GPUs of a node. What they send to each other takes links of the
-// node, not the fabric: it becomes a pause of the sender, as if no other send used the links.
+// Hosts hN to hN + N - 1 are the GPUs of a node. Their sends to each other take links of the node,
+// not the fabric: each becomes a pause of the sender, as if no other send used the links.
 struct ScaleUp {
   uint32_t hosts_per_node = 1;
   double gbps = 0;  // of each host; above 0 where a node has more than one
@@ -42,7 +43,7 @@ class TaskGraph {
  public:
   explicit TaskGraph(uint32_t hosts, ScaleUp scale_up = {}) : hosts_(hosts), scale_up_(scale_up) {}
 
-  // What the tasks from now on belong to, as in Traffic::kinds.
+  // The kind of later tasks, as in Traffic::kinds.
   void set_kind(const std::string& name);
 
   // Bytes above 0 from a host to another, once all of `after` are done. Returns the task's number.
@@ -77,7 +78,7 @@ class TaskGraph {
   std::vector<Task> tasks_;
   std::vector<Set> sets_{{0, 0}};
   std::vector<uint32_t> members_;
-  std::vector<uint32_t> single_;  // number of the set that is this task alone; 0: there is none
+  std::vector<uint32_t> single_;       // number of the set with only this task; 0: there is none
   std::map<Tasks, uint32_t> numbers_;  // of the larger sets
 };
 

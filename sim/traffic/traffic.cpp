@@ -9,7 +9,7 @@ namespace uet::sim {
 
 namespace {
 
-// So late that no run gets there, and early enough that sums of it stay in 64 bits.
+// So late that no run gets there, and early enough that sums stay in 64 bits.
 constexpr Duration kStartMax = Duration::seconds(100'000'000);
 
 std::string name_of(const Flow& f) {

@@ -1,6 +1,6 @@
-// What hosts send to each other in a run of the fabric: flows, and the triggers that start some of
-// them when others are done. Plain records; Progress says which flows may begin.
-// The meaning is that of htsim's connection matrices, which matrix.h reads and writes.
+// The traffic between hosts in a run of the fabric: flows, and the triggers that start some of them
+// when others are done. Plain records; Progress tells which flows may begin. The meaning is that of
+// htsim's connection matrices, which matrix.h reads and writes.
 #pragma once
 
 #include "base/time.h"
@@ -26,10 +26,10 @@ struct Flow {
   uint32_t trigger = 0;             // number of the trigger that starts it; 0: it starts by time
   std::array<uint32_t, 2> fires{};  // numbers of the triggers that it fires when done; 0: none
   // Messages with the same number, which have the same hosts, are queued in their order on one
-  // connection, each as soon as it begins. 0: the flow has a connection of its own.
+  // connection, each as soon as it begins. 0: the flow has a separate connection.
   uint32_t connection = 0;
   uint32_t priority = 0;  // larger is more urgent; 0: not given
-  uint16_t kind = 0;      // index in Traffic::kinds: what the flow belongs to, for reports
+  uint16_t kind = 0;      // index in Traffic::kinds, for reports
 
   // A pause of its host, for example a computation: from equals to, and bytes is 0. The fabric
   // sends nothing; the pause is done at the moment at which it begins.
@@ -51,7 +51,7 @@ struct Traffic {
   uint32_t hosts = 0;
   std::vector<Flow> flows{};
   std::vector<Trigger> triggers{};     // their numbers are 1, 2, ...
-  std::vector<std::string> kinds{""};  // names of what flows belong to; the first is for all others
+  std::vector<std::string> kinds{""};  // names of kinds; the first is for all others
 
   // Appends the flow with the next id, which it returns.
   uint32_t add(Flow flow);
@@ -61,20 +61,21 @@ struct Traffic {
   uint16_t kind(const std::string& name);
   uint64_t bytes() const;  // of all flows
 
-  // What is wrong with a number, a host or a trigger, or that some flows never begin even if every
-  // flow is done as soon as it begins; empty: nothing. Cost: the number of flows.
+  // The error in a number, a host or a trigger, or that some flows never begin even if every flow
+  // is done as soon as it begins; empty: no error. Cost: the number of flows.
   std::string problem() const;
   // The first flow that never begins even if every flow is done as soon as it begins. Asks that the
   // numbers, hosts and triggers are right.
   std::optional<uint32_t> stuck_flow() const;
 };
 
-// What a file or a request asks for cannot be. The text names the file and line, or the parameter.
+// A file or a request asks for something impossible. The text names the file and line, or the
+// parameter.
 struct TrafficError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
-// Which flows begin, and when. Cost of all calls together: the number of flows.
+// The flows that begin, and when. Cost of all calls together: the number of flows.
 class Progress {
  public:
   struct Begin {
@@ -105,7 +106,7 @@ class Progress {
   const Traffic& traffic_;
   std::vector<uint32_t> waiting_, first_;
   std::vector<uint32_t> fired_;  // how often each trigger was
-  std::vector<Begin> begins_;    // what the last call returned
+  std::vector<Begin> begins_;    // the result of the last call
   std::vector<bool> is_done_;
   uint64_t done_ = 0;
 };

@@ -42,7 +42,7 @@ Level level_of(uint32_t a, uint32_t b, uint32_t gpus_per_node) {
 
 double& at(Levels& levels, Level level) { return levels[static_cast<size_t>(level)]; }
 
-// A ring sends its vector so often, but for one part.
+// A ring sends its vector this often, less one part.
 double turns_of(CollectiveKind kind) { return kind == CollectiveKind::all_reduce ? 2 : 1; }
 
 }  // namespace
@@ -140,7 +140,7 @@ double StepBytes::rail_share() const {
 
 namespace {
 
-// The next and the previous stage of a rank, and what it sends there in a step.
+// The next and the previous stage of a rank, and the bytes to them in a step.
 void add_pipeline(const Training& t, uint32_t rank, Levels& out) {
   const Group stages = groups_of(t.parallelism).stages;
   const uint32_t stage = rank / stages.stride;

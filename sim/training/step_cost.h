@@ -1,5 +1,5 @@
-// What one training step costs: the collectives that it consists of, the bytes that each rank sends
-// for them on each level of the cluster, and the time by the alpha-beta model.
+// Cost of one training step: its collectives, the bytes that each rank sends for them on each level
+// of the cluster, and the time by the alpha-beta model.
 #pragma once
 
 #include "sim/training/training.h"
@@ -48,9 +48,9 @@ struct Use {
 // Groups of one rank are left out. Pipelines have no collective.
 std::vector<Use> uses_of(const Training& training);
 
-// How the members of a group lie on nodes. Where each node has as many of them, at the same places,
-// collectives work in two levels: within the node, and on each rail among the nodes. Else they are
-// one ring in the order of ranks.
+// How the members of a group lie on nodes. If each node has the same number of members, at the same
+// places, collectives work in two levels: within the node, and on each rail among the nodes.
+// Otherwise they are one ring in the order of ranks.
 struct Layout {
   uint32_t nodes = 1;
   uint32_t per_node = 1;
@@ -74,7 +74,7 @@ struct StepBytes {
 StepBytes bytes_of_step(const Training& training);
 
 // Seconds. Weights are gathered and gradients scattered beside computing, by FSDP; replicas are
-// reduced after the last micro-batch; all else is one after the other.
+// reduced after the last micro-batch; all other parts run one after the other.
 struct StepTime {
   double compute = 0;
   double tp = 0;

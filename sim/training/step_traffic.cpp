@@ -105,7 +105,7 @@ class Levelled {
     if (use.kind != CollectiveKind::reduce_scatter) in_nodes();
   }
 
-  // Each to each other; a rank that has received everything goes on.
+  // All to all; a rank that has received everything continues.
   void exchange(const Use& use, const std::vector<uint32_t>& members, Ends& ends) {
     const auto n = static_cast<uint32_t>(members.size());
     const auto bytes = std::max<uint64_t>(1, static_cast<uint64_t>(std::llround(use.bytes / n)));
@@ -152,7 +152,7 @@ class Step {
   uint32_t batches() const { return t_.parallelism.micro_batches; }
   uint32_t in_stage() const { return groups_.stages.stride; }
 
-  // What must have come from the neighbour before the pass; none for the ends of the pipeline.
+  // Data that must have come from the neighbour before the pass; none for the ends of the pipeline.
   std::optional<uint32_t>& input(const Pass& pass, uint32_t rank) {
     return inputs_[pass.is_forward ? 0 : 1][size_t{pass.batch} * t_.ranks() + rank];
   }
@@ -235,7 +235,7 @@ class Step {
     }
   }
 
-  // All parts of a layer compute in step; what they add up within a node takes its time, too.
+  // All parts of a layer compute in step; their sums within a node take time, too.
   void compute(const Pass& pass, uint32_t first, Ends& ends) {
     TaskGraph& graph = levelled_.graph();
     graph.set_kind("compute");

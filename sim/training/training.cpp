@@ -157,7 +157,7 @@ RankMemory memory_of(const Training& t) {
   const uint32_t in_flight = std::min(p.micro_batches, p.pp);
   RankMemory memory;
   memory.weights = parameters * m.weight_bytes;
-  // What is scattered once in a step is added up whole until then.
+  // Gradients that are scattered once in a step are added up whole until then.
   const double whole = t.dense_parameters_of_rank() + t.expert_parameters_of_rank();
   memory.gradients = (p.gathers_once ? whole : parameters) * m.gradient_bytes;
   memory.optimizer = parameters * m.optimizer_bytes;

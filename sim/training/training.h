@@ -1,5 +1,5 @@
-// A training run as its users describe it: the model, how it is spread over GPUs, and the cluster.
-// What follows from that by arithmetic alone: who is in a group with whom, and the memory of a GPU.
+// A training run as its users describe it: the model, its distribution over GPUs, and the cluster.
+// Also the results of plain arithmetic: the groups of ranks, and the memory of a GPU.
 #pragma once
 
 #include "base/time.h"
@@ -10,7 +10,7 @@
 
 namespace uet::sim {
 
-// What is computed again in the backward pass instead of being kept.
+// Activations that the backward pass recomputes instead of keeping them.
 enum class Recompute : uint8_t {
   none,
   selective,  // attention scores, as fused attention does
@@ -39,7 +39,7 @@ struct Model {
 // stages: rank = ((stage * dp + replica) * fsdp + shard) * tp + part.
 struct Parallelism {
   uint32_t dp = 1;    // replicas of the (sharded) model
-  uint32_t fsdp = 1;  // shards of weights, gradients and optimizer, each with data of its own
+  uint32_t fsdp = 1;  // shards of weights, gradients and optimizer, each with separate data
   uint32_t tp = 1;    // parts of each layer
   uint32_t pp = 1;    // stages of a pipeline
   uint32_t ep = 1;    // ranks among the dp * fsdp that share the experts of a layer
@@ -67,7 +67,7 @@ struct Training {
   Cluster cluster;
 
   uint32_t ranks() const;
-  // What cannot be; empty: nothing. Names the key of the file.
+  // The impossible combination; empty: none. Names the key of the file.
   std::string problem() const;
 
   double dense_parameters_of_rank() const;  // before they are sharded
@@ -89,7 +89,7 @@ struct Group {
 
 struct Groups {
   Group tp, ep, fsdp, dp;
-  Group expert_fsdp, expert_dp;  // what is left of shards and replicas for parameters of experts
+  Group expert_fsdp, expert_dp;  // the part of shards and replicas for parameters of experts
   Group stages;
 };
 Groups groups_of(const Parallelism& p);

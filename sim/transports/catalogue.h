@@ -35,17 +35,17 @@ class Transport {
   virtual bool marking(const Network&, Marking&) const { return false; }
 };
 
-// What a name stands for.
+// The meaning of a name.
 struct TransportFacts {
   std::string_view name;
   std::string_view text;        // one line for --help
   bool has_one_path = false;    // else it sprays, and chooses paths by itself
   bool uses_telemetry = false;  // switches write into its packets
   bool uses_marks = false;
-  bool uses_trimming = false;  // else switches drop what does not fit
+  bool uses_trimming = false;  // else switches drop packets that do not fit
 };
 
-// One of the constants that may be set behind a name.
+// One of the constants that may follow a name.
 struct ConstantFacts {
   std::string key;
   double value = 0;  // the default

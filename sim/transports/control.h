@@ -1,4 +1,4 @@
-// How fast a sender may send: a window, a rate, or both. One object for each flow.
+// The allowed speed of a sender: a window, a rate, or both. One object for each flow.
 #pragma once
 
 #include "sim/transports/transport.h"
@@ -7,7 +7,7 @@
 
 namespace uet::sim::transports {
 
-// One ACK, as congestion control sees it.
+// One ACK, for congestion control.
 struct AckNews {
   Picoseconds rtt = 0;
   uint32_t packets = 0;  // that it acknowledges for the first time
@@ -22,7 +22,7 @@ class Control {
   virtual ~Control() = default;
   // Packets that may be in flight; below 1: one may, and the next one comes after rtt / window.
   virtual double window_packets() const = 0;
-  // Of the wire; packets of one flow leave no faster.
+  // On the wire; packets of one flow leave no faster.
   virtual double rate_mbps() const = 0;
   virtual void on_sent(uint32_t, Picoseconds) {}
   virtual void on_ack(const AckNews&, Picoseconds) {}

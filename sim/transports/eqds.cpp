@@ -1,4 +1,4 @@
-// Both ends of a flow that its receiver paces, and the queue of those that wait for credit.
+// Both ends of a flow that its receiver paces, and the queue of flows that wait for credit.
 #include "sim/transports/eqds.h"
 
 #include <algorithm>
@@ -29,7 +29,7 @@ bool PullQueue::take(Picoseconds now, Segment& out) {
     list.pop_front();
     (is_urgent ? receiver.place_.is_urgent : receiver.place_.is_waiting) = false;
     if (receiver.has_all() || !(is_urgent ? receiver.wants_resend() : receiver.wants_more())) {
-      continue;  // what it waited for has come otherwise
+      continue;  // the missing packet has come otherwise
     }
     out = receiver.pull();
     next_at_ = now + interval_;
@@ -58,7 +58,7 @@ EqdsSender::EqdsSender(const FlowSetup& flow, const Network& network,
 
 double EqdsSender::backlog() const { return full() * static_cast<double>(flight_.waiting()); }
 
-// What it would need to have been granted for all that it has, but no more than a window ahead.
+// The total grant that the flow needs for all its data, but at most a window ahead.
 uint64_t EqdsSender::demand() const {
   const double more = std::min(backlog(), window_bytes_) - credit_.left();
   return credit_.granted + static_cast<uint64_t>(std::max(more, 0.0));
@@ -91,8 +91,8 @@ bool EqdsSender::next(Picoseconds now, Segment& out) {
 }
 
 void EqdsSender::on_answer(const Segment& answer, const Telemetry*, Picoseconds now) {
-  // The first answer ends the time without grants, but for the rest of a short flow: it has not
-  // asked for any.
+  // The first answer ends the time without grants, except for the rest of a short flow, which has
+  // not asked for any.
   const bool is_short = answer.kind != SegmentKind::nack && backlog() <= credit_.speculative;
   if (!is_short) credit_.speculative = std::min(credit_.speculative, 0.0);
   if (answer.kind == SegmentKind::pull) {
@@ -127,7 +127,7 @@ Picoseconds EqdsSender::next_deadline() const {
   return flight_.inflight() > 0 ? flight_.oldest_at() + timeout_ : silent_at_;
 }
 
-// What is missing is asked for at once; the packets follow when they are granted.
+// Missing packets are requested at once; they follow when they are granted.
 void EqdsSender::on_deadline(Picoseconds now) {
   bool is_late = flight_.inflight() == 0 && silent_at_ <= now;
   while (flight_.inflight() > 0 && flight_.oldest_at() + timeout_ <= now) {
@@ -171,7 +171,7 @@ void EqdsReceiver::ask(uint64_t credit) {
   if (wants_more()) queue_.enlist(*this, false);
 }
 
-// Everything below, and the 64 packets up to this one.
+// All packets below, and the 64 packets up to this one.
 Segment EqdsReceiver::ack_of(const Segment& packet) const {
   Segment out;
   out.kind = SegmentKind::ack;

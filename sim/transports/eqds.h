@@ -21,11 +21,11 @@ struct EqdsConstants {
 
 class EqdsReceiver;
 
-// The order in which a host grants credit: first flows with cut packets, then all others that have
-// asked.
+// The order in which a host grants credit: first flows with trimmed packets, then all others that
+// have asked.
 class PullQueue {
  public:
-  // Of one receiver: in which of the lists it is.
+  // State of one receiver: its list.
   struct Place {
     bool is_urgent = false;
     bool is_waiting = false;
@@ -34,7 +34,7 @@ class PullQueue {
   PullQueue(const EqdsConstants& constants, const Network& network);
   // The receiver has something to ask for. It outlives this.
   void enlist(EqdsReceiver& receiver, bool is_urgent);
-  Picoseconds next_deadline() const;  // kNever: nobody waits
+  Picoseconds next_deadline() const;  // kNever: no flow waits
   // False: none is due.
   bool take(Picoseconds now, Segment& out);
 
@@ -87,7 +87,7 @@ class EqdsSender final : public Sender {
 
 class EqdsReceiver final : public Receiver {
  public:
-  // The queue, that of the host, outlives this.
+  // The host's queue outlives this.
   EqdsReceiver(const FlowSetup& flow, const Network& network, const EqdsConstants& constants,
                PullQueue& queue);
   void on_packet(const Segment& packet, Picoseconds now, std::vector<Segment>& out) override;

@@ -1,5 +1,5 @@
-// Which packets of a flow were not sent yet, are in flight, lost, or have arrived; for senders that
-// send again only what is missing.
+// Packets of a flow that are unsent, in flight, lost, or have arrived; for senders that resend only
+// missing ones.
 #pragma once
 
 #include "sim/transports/segment.h"
@@ -21,7 +21,7 @@ class Flight {
   explicit Flight(uint32_t packets) : packets_(packets) {}
 
   bool has_packet() const { return !lost_.empty() || next_ < packets_.size(); }
-  // What is lost goes before what is new. Requires has_packet().
+  // Lost packets go before new ones. Requires has_packet().
   Next take() {
     if (lost_.empty()) return {next_++, false};
     const uint32_t number = lost_.front();
@@ -60,7 +60,7 @@ class Flight {
     on_lost(oldest.number, oldest.at);
     return packets_[oldest.number].path;
   }
-  // When that one left; kNever: none is in flight.
+  // When that packet left; kNever: none is in flight.
   Picoseconds oldest_at() const { return sent_.empty() ? kNever : sent_.front().at; }
 
   uint32_t next() const { return next_; }  // was not sent yet

@@ -1,5 +1,5 @@
-// Go-back-N on one path, as RoCEv2 has it: the receiver takes packets in order only, asks once for
-// the first one that is missing, and the sender sends that one and everything behind it again.
+// Go-back-N on one path, as in RoCEv2: the receiver takes packets in order only, asks once for the
+// first missing one, and the sender resends that one and everything behind it.
 #pragma once
 
 #include "sim/transports/control.h"

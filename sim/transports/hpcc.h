@@ -10,7 +10,8 @@ namespace uet::sim::transports {
 struct HpccConstants {
   double utilisation = 0.95;  // eta, that is aimed at
   double stages = 5;          // maxStage: increases without a look at the queues
-  double flows = 100;         // N, for which the increase is sized: W_AI = (1 - eta) W / N
+  double flows = 100;         // N, the number of flows that sizes the increase: W_AI = (1 - eta) W
+                              // / N
   double increase_bytes = 0;  // W_AI; 0: by the rule above
   double rtt_us = 0;          // T; 0: that of the longest path
 };

@@ -1,5 +1,4 @@
-// Which entropy value the next packet of a flow takes: one for all, one that has been quick, or one
-// after the other.
+// The entropy value of a flow's next packet: one for all, a quick one, or one after the other.
 #pragma once
 
 #include "sim/transports/transport.h"
@@ -15,13 +14,13 @@ namespace uet::sim::transports {
 
 class Paths {
  public:
-  // Of one path no other is ever chosen.
+  // With one path there is no choice.
   Paths(const Network& network, uint32_t flow, uint32_t count)
       : rng_(network.seed, 0x7061746873 + flow),
         first_(static_cast<uint16_t>(rng_.below(65536))),
         round_trips_(count, 0) {}
 
-  // Of two at random the one with the shorter round trip; one that was not tried yet is taken.
+  // The one of two random paths with the shorter round trip; an untried one is taken.
   uint16_t choose() {
     const size_t count = round_trips_.size();
     if (count == 1) return first_;

@@ -22,12 +22,12 @@ enum class SegmentKind : uint8_t {
 };
 
 struct Segment {
-  Picoseconds sent_at = 0;  // data: when it left its host. Answers: that of the packet they answer
-  uint64_t credit = 0;      // octets since the flow began. Data: asked for. Pull: granted
-  uint64_t bits = 0;        // ACK: bit i: packet number + i has arrived
-  uint32_t flow = 0;        // that both ends know
-  uint32_t number = 0;      // of the packet, from 0
-  uint32_t below = 0;       // answers: every packet below this one has arrived
+  Picoseconds sent_at = 0;     // data: when it left its host. Answers: that of the answered packet
+  uint64_t credit = 0;         // octets since the flow began. Data: asked for. Pull: granted
+  uint64_t bits = 0;           // ACK: bit i: packet number + i has arrived
+  uint32_t flow = 0;           // that both ends know
+  uint32_t number = 0;         // of the packet, from 0
+  uint32_t below = 0;          // answers: every packet below this one has arrived
   uint32_t payload_bytes = 0;  // data: as it was sent
   uint16_t path = 0;           // entropy value; answers: of the packet they answer
   SegmentKind kind = SegmentKind::data;
@@ -37,7 +37,7 @@ struct Segment {
 };
 static_assert(sizeof(Segment) <= 64);
 
-// What switches write into a packet as they send it, one entry for each. [HPCC, section 3.1]
+// Fields that switches write into a packet as they send it, one entry for each. [HPCC, section 3.1]
 struct Telemetry {
   struct Hop {
     Picoseconds at = 0;

@@ -76,7 +76,7 @@ void SelectiveSender::on_deadline(Picoseconds now) {
     is_late = true;
   }
   if (!is_late || now < next_timeout_at_) return;
-  next_timeout_at_ = now + rules_.timeout;  // what was lost at one time is one time-out
+  next_timeout_at_ = now + rules_.timeout;  // losses at one time are one time-out
   ++counts_.timeouts;
   control_->on_timeout(now);
 }

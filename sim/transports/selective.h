@@ -1,5 +1,5 @@
-// Selective resends: the receiver acknowledges each packet, in any order, and the sender sends
-// again those that later ones have overtaken, or that were not acknowledged for too long.
+// Selective resends: the receiver acknowledges each packet, in any order, and the sender resends
+// packets that later ones have overtaken, or that were not acknowledged for too long.
 #pragma once
 
 #include "sim/transports/control.h"

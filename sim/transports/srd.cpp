@@ -59,7 +59,7 @@ void Srd::judge(Picoseconds now) {
   round_.began = now;
 }
 
-// Not beyond twice what was sent: a flow that a card or an application holds up learns nothing.
+// At most twice the sent amount: a flow that a card or an application holds up learns nothing.
 void Srd::rise(double sent_mbps, Picoseconds lasted) {
   const double trips = static_cast<double>(lasted) / base_rtt_;
   const double more = is_starting_ ? rate_

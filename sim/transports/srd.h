@@ -1,5 +1,5 @@
 // Like SRD: packets of one flow are sprayed over paths that have been quick; one rate and one limit
-// of what is in flight for all of them. After Shalev et al., "A Cloud-Optimized Transport Protocol
+// of octets in flight for all of them. After Shalev et al., "A Cloud-Optimized Transport Protocol
 // for Elastic and Scalable HPC", IEEE Micro 40(6), 2020, which gives no constants.
 #pragma once
 
@@ -32,7 +32,7 @@ class Srd final : public Control {
   void on_timeout(Picoseconds now) override { on_loss(now); }
 
  private:
-  // What is known of a round, which ends with the ACK of a packet that left in it. ps.
+  // State of a round, which ends with the ACK of a packet that left in it. ps.
   struct Round {
     Picoseconds began = 0;
     Picoseconds first_sent = kNever, last_sent = 0;  // of the packets that were acknowledged

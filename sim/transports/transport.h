@@ -10,7 +10,7 @@
 
 namespace uet::sim::transports {
 
-// What all flows of a run share. Octets are those of the wire where nothing else is said.
+// Parameters of all flows of a run. Octets are those of the wire unless stated otherwise.
 struct Network {
   uint64_t mbps = 0;           // of a host
   Picoseconds base_rtt = 0;    // of the longest path: a full packet there, an ACK back
@@ -26,14 +26,14 @@ struct Network {
   }
 };
 
-// What is special about one flow.
+// Parameters of one flow.
 struct FlowSetup {
   uint32_t flow = 0;
   uint64_t bytes = 0;  // above 0
   uint32_t links = 0;  // cables from one host to the other
 };
 
-// What senders have done, for the counters of a run.
+// Events of senders, for the counters of a run.
 struct Counts {
   uint64_t data_sent = 0, data_resent = 0;
   uint64_t acks = 0, nacks = 0, cnps = 0, pulls = 0;  // that have come
@@ -52,7 +52,7 @@ class Sender {
   virtual ~Sender() = default;
   // The next packet to leave. False: none may at `now`; an answer or next_deadline() changes that.
   virtual bool next(Picoseconds now, Segment& out) = 0;
-  // `telemetry` is that of the packet that was answered; null where switches write none.
+  // `telemetry` is that of the answered packet; null if switches write none.
   virtual void on_answer(const Segment& answer, const Telemetry* telemetry, Picoseconds now) = 0;
   virtual Picoseconds next_deadline() const = 0;
   // Not before next_deadline().
@@ -65,7 +65,7 @@ class Sender {
 class Receiver {
  public:
   virtual ~Receiver() = default;
-  // Data, perhaps cut, or a request. Appends what is to be answered at once.
+  // Data, perhaps trimmed, or a request. Appends immediate answers.
   virtual void on_packet(const Segment& packet, Picoseconds now, std::vector<Segment>& out) = 0;
 };
 

@@ -12,8 +12,8 @@
 
 namespace uet::sim {
 
-// A binary heap that knows where each actor stands in it: every call costs O(log actors), whatever
-// the others do. Of several actors with one instant the one added first goes first.
+// A binary heap that knows the place of each actor in it: every call costs O(log actors). Of
+// several actors with one instant the one added first goes first.
 class Clock {
  public:
   explicit Clock(Instant start) : now_(start) {}
@@ -55,9 +55,9 @@ class Clock {
     UET_ASSERT(to >= now_ && to <= next());
     now_ = to;
   }
-  // Puts all that are due to sleep and returns them and those that were called, in their order;
-  // valid until the next call. An actor that is woken or called again meanwhile is not among them,
-  // even if it is for the same instant.
+  // Puts all due actors to sleep and returns them and the called ones, in their order; valid until
+  // the next call. An actor that is woken or called again meanwhile is not among them, even if it
+  // is for the same instant.
   std::span<const uint32_t> take_due() {
     due_.swap(called_);
     called_.clear();

@@ -1,4 +1,4 @@
-// One datagram between two stations, with memory of its own.
+// One datagram between two stations, with its own memory.
 #pragma once
 
 #include "base/packet.h"

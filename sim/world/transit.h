@@ -1,5 +1,5 @@
-// What has left and not arrived. The only owner of what is in flight in a World; a test may look at
-// it, and lose, repeat or change what it likes.
+// Datagrams that have left and not arrived: the only owner of those in flight in a World. A test
+// may read, lose, repeat or change any of them.
 #pragma once
 
 #include "base/assert.h"
@@ -12,8 +12,8 @@
 
 namespace uet::sim {
 
-// In the order of arrival; what arrives at one instant is in the order in which it left. The first
-// and the last are reached in constant time, the others in time linear in their place.
+// In the order of arrival; simultaneous arrivals are in the order in which they left. The first and
+// the last are reached in constant time, the others in time linear in their place.
 template <class Item>
 class Transit {
  public:
@@ -22,7 +22,8 @@ class Transit {
     items_.insert(items_.begin() + (at - arrivals_.begin()), std::move(item));
     arrivals_.insert(at, arrives);
   }
-  // Arrives together with the last one: what is added only so is in the order in which it left.
+  // Arrives together with the last one: datagrams added only this way are in the order in which
+  // they left.
   void add(Item item) {
     arrivals_.push_back(arrivals_.empty() ? Instant() : arrivals_.back());
     items_.push_back(std::move(item));

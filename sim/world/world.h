@@ -1,5 +1,5 @@
-// Stations of one kind, the datagrams between them, and their time. Nothing happens by itself: a
-// test runs the world, or takes the single steps and decides what comes when.
+// Stations of one kind, the datagrams between them, and their time. A test runs the world, or takes
+// single steps and decides the order of events.
 //
 // Machines with network cards (PacketIo) are joined by io::SimNet instead, which has links with
 // rates and queues; sim/simulation.h runs many of them.
@@ -23,12 +23,12 @@
 
 namespace uet::sim {
 
-// What becomes of a datagram: each copy arrives after its delay. Empty: it is lost.
+// The fate of a datagram: each copy arrives after its delay. Empty: it is lost.
 using Fate = std::vector<Duration>;
 
 // The functions named `fate` below are called as fate(TxPacket&, Datagram&) -> Fate for each packet
-// that leaves, before anything is told to its station. They may take or change the datagram, or
-// refuse the packet by TxFate::never.
+// that leaves, before its station gets a report. They may take or change the datagram, or refuse
+// the packet by TxFate::never.
 template <Station S>
 class World {
  public:
@@ -47,10 +47,10 @@ class World {
     sites_.push_back({&station, at});
     return size() - 1;
   }
-  // Another station takes the place of one that is no more.
+  // Another station takes the place of a removed one.
   void replace(uint32_t index, S& station) { sites_[index].station = &station; }
 
-  // What the station sends now leaves, at most so many batches of it. Returns how many packets
+  // The packets that the station sends now leave, at most so many batches. Returns how many packets
   // there were.
   template <class FateOf>
   uint32_t transmit(uint32_t index, FateOf&& fate, uint32_t batches) {

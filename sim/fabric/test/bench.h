@@ -44,7 +44,7 @@ struct Bench {
     for (const Arrived& a : arrived) out += a.packet.dscp == dscp ? 1 : 0;
     return out;
   }
-  // What entered has arrived, was dropped, or is on its way.
+  // Each sent packet has arrived, was dropped, or is in flight.
   bool nothing_is_lost() const {
     const Tally& t = fabric.tally();
     return t.sent == t.delivered + t.dropped() + fabric.in_flight() &&

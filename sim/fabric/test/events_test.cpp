@@ -30,7 +30,7 @@ TEST(EventQueueTest, ComesInOrderOfTimeNearAndFar) {
   EXPECT_EQ(q.next(), kNever);
 }
 
-// Against a plain list: what is taken is always the earliest that was added.
+// Against a plain list: the next event is always the earliest one.
 TEST(EventQueueTest, NothingIsLostOrLateWhileTimeGoesOn) {
   Rng rng(3);
   EventQueue q;
@@ -54,7 +54,7 @@ TEST(EventQueueTest, NothingIsLostOrLateWhileTimeGoesOn) {
   EXPECT_EQ(q.size(), expected.size());
 }
 
-// Of 64 that are due at once neither the lowest number nor the first added always leads.
+// Among 64 simultaneous events neither the lowest number nor the first added always leads.
 TEST(EventQueueTest, AtOneInstantNobodyIsPreferred) {
   std::vector<uint32_t> firsts;
   for (Picoseconds at = 5'000; at < 5'100; ++at) {

@@ -57,7 +57,7 @@ TEST(FabricTest, MarksAreLinearBetweenTheThresholds) {
   config.low_bytes = 20 * kFull;
   config.ecn_low = 2 * kFull;
   config.ecn_high = 6 * kFull;
-  std::array<uint32_t, 10> marked{};  // by what was behind
+  std::array<uint32_t, 10> marked{};  // by the queue behind
   constexpr uint32_t kRuns = 400;
   for (uint64_t seed = 1; seed <= kRuns; ++seed) {
     Bench b("leafspine:1x11x1", config, seed);
@@ -109,8 +109,8 @@ TEST(FabricTest, MarksCanBeOffAtTheLastHop) {
 }
 
 // [CMS-165, CMS-166, CMS-175, CMS-183] Ten come at once to a queue of four: one in service, three
-// behind it. Six are cut to 64 octets, of which 18 are the UET header, and overtake on the way to
-// where they were sent. None of those is marked, however much data waits.
+// behind it. Six are trimmed to 64 octets, of which 18 are the UET header, and overtake data on the
+// way to their destination. None of these is marked, however much data waits.
 TEST(FabricTest, WhatDoesNotFitIsCutAndGoesFirst) {
   SwitchConfig config;
   config.low_bytes = 4 * kFull;
@@ -279,7 +279,7 @@ TEST(FabricTest, AFailedLinkLosesWhatIsOnItAndIsAvoided) {
   EXPECT_TRUE(b.nothing_is_lost());
 }
 
-// The other leaf learns of it only with new routes: the spine has no other way.
+// The other leaf learns of it only with new routes: the spine has no other path.
 TEST(FabricTest, AFarFailureIsFatalUntilRoutesAreNew) {
   Bench b("leafspine:2x2x2");
   b.fabric.set_link(b.topology.link_named("leaf1:up0"), 0, 0);

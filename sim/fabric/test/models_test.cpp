@@ -1,4 +1,4 @@
-// Whole runs with comparison transports in place of the stack.
+// Whole runs with comparison transports instead of the stack.
 #include "sim/fabric/generate.h"
 #include "sim/fabric/run.h"
 #include "sim/fabric/test/bench.h"
@@ -219,7 +219,8 @@ TEST(SrdTest, FlowsBetweenRacksDoNotDelayEachOther) {
   EXPECT_LT(times.back(), 1.5);
 }
 
-// Without flow control a full queue loses packets of all, and each loss costs what is behind it.
+// Without flow control a full queue loses packets of all flows, and each loss costs the packets
+// behind it.
 TEST(ModelsTest, GoBackNNeedsFlowControl) {
   RunPlan plan = model_plan("leafspine:1x16x1", "roce", incast({16, 2'000'000, 1}, 8, 0));
   RunResult r = run(plan);
@@ -310,9 +311,9 @@ TEST(ModelsTest, ChoicesThatExcludeEachOtherAreRefused) {
   EXPECT_THROW(model_plan("fattree:4", "swift,x=1", flow_of(1)), TopologyError);
 }
 
-// Two hosts send a packet each to a third at once. The second one waits for the first: that says
-// what is behind it, 4,160 octets, and the second that nothing is. Each was sent 332.8 ns behind
-// the arrival, on a port that had sent what was before.
+// Two hosts send a packet each to a third at once. The second one waits for the first: the first
+// reports 4,160 octets behind it, and the second none. Each was sent 332.8 ns after its arrival, on
+// a port that had sent the packets before it.
 TEST(TelemetryTest, SwitchesWriteWhatIsBehindAPacket) {
   SwitchConfig config;
   config.telemetry = true;

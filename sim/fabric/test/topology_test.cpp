@@ -19,7 +19,7 @@ std::string folder_of_topologies() {
   return golden + "/htsim/topologies";
 }
 
-// What the topology is refused for.
+// Why the topology is refused.
 template <class Make>
 std::string problem(Make&& make) {
   try {

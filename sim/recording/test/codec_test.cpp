@@ -1,4 +1,4 @@
-// Numbers and octets of a recording: what is written is read, and nothing else is.
+// Numbers and octets of a recording: written values are read back, and wrong input is refused.
 #include "sim/recording/codec.h"
 
 #include "sim/recording/events.h"

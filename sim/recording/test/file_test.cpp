@@ -29,7 +29,7 @@ class FileTest : public testing::Test {
   }
   ~FileTest() override { std::remove(kPath.c_str()); }
 
-  // What is wrong with these octets as a file.
+  // The error in these octets as a file.
   static std::string problem_of(Octets octets) {
     Recording recording;
     recording.octets = std::move(octets);

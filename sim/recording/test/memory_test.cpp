@@ -24,7 +24,7 @@ class MemoryTest : public testing::Test {
     for (const Content& content : news.contents) EXPECT_EQ(image_.write(content), "");
     return pieces;
   }
-  // Whether a replay finds what the application has there.
+  // Whether a replay finds the application's octets there.
   bool is_same(const Pieces& pieces) {
     const uint64_t length = pieces.all[0].length;
     return book_.digest_of(pieces, 0, length) == image_.digest_of(pieces, 0, length);

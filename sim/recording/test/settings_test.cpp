@@ -1,4 +1,4 @@
-// Settings by name: none is lost on the way into a recording and out of it.
+// Settings by name: each one is recorded and read back.
 #include "sim/recording/settings.h"
 
 #include <gtest/gtest.h>
@@ -11,8 +11,8 @@
 namespace uet::recording {
 namespace {
 
-// The members of that struct in the header of a layer, in its order, but those that are such
-// structs themselves.
+// The members of that struct in the header of a layer, in its order, except nested structs of that
+// kind.
 std::vector<std::string> members_of(const std::string& layer, const std::string& type,
                                     const std::string& prefix) {
   std::ifstream header(std::string(UET_SOURCE_DIR) + "/" + layer + "/config.h");
@@ -60,7 +60,7 @@ TEST(SettingsTest, EveryMemberHasOneName) {
   EXPECT_EQ(found, known.size());
 }
 
-// Each by itself, to another value than it has by default; the others stay.
+// Each setting separately, with another value than its default; the others stay.
 TEST(SettingsTest, EverySettingComesBack) {
   const std::vector<Create::Setting> before = settings_of(fep::Config{});
   for (size_t i = 0; i < before.size(); ++i) {

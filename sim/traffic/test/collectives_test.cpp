@@ -1,5 +1,5 @@
 // Collectives. An executor lets flows be done in random orders that their triggers allow, and
-// follows whose contributions each rank has of each part of the vector: what a flow carries is what
+// tracks which ranks' contributions each rank has for each part of the vector: a flow carries what
 // its source had when it began. Bytes, rounds and orders are counted by hand.
 #include "sim/traffic/collectives.h"
 
@@ -228,7 +228,7 @@ TEST(CollectivesTest, TwoTreesShareTheWorkOfInnerRanks) {
   EXPECT_EQ(run.rounds(), 4);  // two levels up, two down; all chunks at once
 }
 
-// In either tree of 2 to 64 ranks: as many sends up as down, and nobody sends more than twice the
+// In either tree of 2 to 64 ranks: as many sends up as down, and no rank sends more than twice the
 // vector. The depth of n ranks is 1 + floor(log2(n - 1)).
 TEST(CollectivesTest, TreesAreFlatAndNoRankSendsMoreThanTwiceTheVector) {
   for (uint32_t n = 2; n <= 64; ++n) {
@@ -250,8 +250,8 @@ TEST(CollectivesTest, TheBusiestRankOfTwoTrees) {
   EXPECT_EQ(tree_sends(4), 4u);
 }
 
-// Where n is even, a rank that is odd is a leaf of the first tree, and one that is even of the
-// other: a leaf receives one chunk from one parent and sends it to nobody.
+// If n is even, an odd rank is a leaf of the first tree, and an even one of the other: a leaf
+// receives one chunk from one parent and forwards it to no rank.
 TEST(CollectivesTest, EachRankIsALeafOfOneTree) {
   const Ranked run(16, 1'600, [](const Collective& c) { return double_tree_all_reduce(c, 1); });
   std::map<std::pair<uint32_t, uint32_t>, int> sends;  // by rank and tree
@@ -373,7 +373,7 @@ TEST(ExpertsTest, NothingComesBackBeforeAllTokensOfTheExpertAreThere) {
 // Zipf with exponent 1 and 4 experts: 1 + 1/2 + 1/3 + 1/4 = 25/12, so 12/25, 6/25, 4/25 and 3/25.
 TEST(ExpertsTest, SkewGivesSomeExpertsMore) {
   std::vector<double> shares = expert_shares(4, 1.0, 3);
-  EXPECT_NE(shares, expert_shares(4, 1.0, 4));  // the seed draws who is popular
+  EXPECT_NE(shares, expert_shares(4, 1.0, 4));  // the seed draws the popular experts
   std::sort(shares.begin(), shares.end());
   const double expected[] = {3 / 25.0, 4 / 25.0, 6 / 25.0, 12 / 25.0};
   for (int i = 0; i < 4; ++i) EXPECT_NEAR(shares[i], expected[i], 1e-12);

@@ -279,7 +279,7 @@ TEST(MatrixTest, AFileThatIsNotThereIsAnError) {
   EXPECT_THROW(read_matrix_file("/nowhere/F"), TrafficError);
 }
 
-// Whatever octets, words and lines are changed: an error, or a traffic that can be run and written.
+// For any change of octets, words and lines: an error, or a traffic that can be run and written.
 TEST(MatrixTest, RandomlyChangedFilesAreErrorsOrSound) {
   const std::string right =
       "Nodes 8\nConnections 4\nTriggers 2\n0->7 id 4 start 0 size 2000 send_done_trigger 1\n"

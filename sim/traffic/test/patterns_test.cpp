@@ -1,4 +1,5 @@
-// Traffic made by rule: who sends to whom, that a seed repeats it, and what random draws amount to.
+// Traffic made by rule: senders and receivers, that a seed repeats it, and the statistics of random
+// draws.
 #include "sim/traffic/patterns.h"
 
 #include "sim/traffic/matrix.h"

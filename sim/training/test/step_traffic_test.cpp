@@ -1,5 +1,5 @@
 // The traffic of a step: its bytes are those that step_cost.h counts, and on a fabric of the
-// alpha-beta model it takes the time that can be said by hand.
+// alpha-beta model it takes the time computed by hand.
 #include "sim/training/step_traffic.h"
 
 #include "sim/training/step_cost.h"

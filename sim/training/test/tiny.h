@@ -1,5 +1,4 @@
-// A small training run with round numbers, for tests that count by hand: 8 ranks, of which two are
-// a node.
+// A small training run with round numbers, for tests that count by hand: 8 ranks, two in each node.
 #pragma once
 
 #include "sim/training/training.h"

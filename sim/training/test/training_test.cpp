@@ -72,7 +72,7 @@ TEST(TrainingTest, GatheringOnceTakesMemory) {
   EXPECT_EQ(memory_of(t).gradients, 4e6);
 }
 
-// 16 experts, of which a token passes 2: an eighth of the 6e6 parameters of experts is active.
+// 16 experts, and a token passes 2 of them: an eighth of the 6e6 parameters of experts is active.
 TEST(TrainingTest, ActiveParametersAreThoseOfATokensExperts) {
   Model m{.parameters = 8e6, .expert_parameters = 6e6, .experts = 16, .experts_per_token = 2};
   EXPECT_EQ(m.active_parameters(), 2e6 + 0.75e6);

@@ -29,7 +29,7 @@ struct Pair {
     sender = transport->sender(setup, network, counts);
     receiver = transport->receiver(setup, network, queue.get());
   }
-  // What leaves by the instant `until`, each packet as early as it may.
+  // The packets that leave by the instant `until`, each as early as it may.
   std::vector<Segment> send(Picoseconds until) {
     std::vector<Segment> out;
     for (Segment segment; now <= until;) {

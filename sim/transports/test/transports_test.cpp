@@ -42,7 +42,7 @@ TEST(GoBackNTest, EverythingBehindALossIsSentAgain) {
   EXPECT_EQ(pair.counts.go_backs, 1u);
 }
 
-// All of the flow is lost, so nobody asks.
+// The whole flow is lost, so the receiver does not ask.
 TEST(GoBackNTest, SilenceEndsWithTheTimeOut) {
   Pair pair("roce,timeout-us=50", 2);
   EXPECT_EQ(numbers(pair.send(49 * kMicrosecond)), "0 1");
@@ -71,8 +71,8 @@ TEST(DcqcnTest, MarkedPacketsAreToldOfOnceInAnInterval) {
   EXPECT_EQ(told_at(pair, "xxxxxxxxxx", 20), "0 60 120 180 ");
 }
 
-// A mark within the interval is told of at its end, and only then: the packet that ends it need not
-// be marked.
+// A mark within the interval is reported at its end, and only then: the packet that ends it need
+// not be marked.
 TEST(DcqcnTest, AMarkWithinTheIntervalIsToldOfAtItsEnd) {
   Pair pair("dcqcn", 20);
   EXPECT_EQ(told_at(pair, ".x..x.......x.......", 10), "10 60 120 ");
@@ -145,7 +145,7 @@ TEST(EqdsTest, AShortFlowNeedsNoGrant) {
   EXPECT_EQ(numbers(pair.send(0)), "1 2");
 }
 
-// What was cut is granted before anything new, and sent before anything new.
+// Trimmed packets are granted and sent before new ones.
 TEST(EqdsTest, CutPacketsComeFirst) {
   Pair pair("eqds", 300);
   auto sent = pair.send(0);
