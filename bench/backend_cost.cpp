@@ -51,7 +51,7 @@ double cpu_ns() {
   return static_cast<double>(t.tv_sec) * 1e9 + static_cast<double>(t.tv_nsec);
 }
 
-// Two ends and what they send.
+// Two ends and their packets.
 class Pair {
  public:
   explicit Pair(bool ring) : a_(open(ring ? 3 : 1, ring)), b_(open(ring ? 4 : 2, ring)) {}
@@ -61,7 +61,7 @@ class Pair {
     move(*a_, *b_, 1, 64, 1);
     move(*b_, *a_, 1, 64, 1);
   }
-  // A batch of a stream: eight bursts of packets, each with an entropy value of its own.
+  // A batch of a stream: eight bursts of packets, each with another entropy value.
   void burst() { move(*a_, *b_, 56, 8192, 7); }
   // Short packets to one peer, a path each.
   void fan() { move(*a_, *b_, 7, 64, 7); }

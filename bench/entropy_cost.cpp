@@ -1,5 +1,5 @@
-// What it costs to choose an entropy value and to hear of it, in nanoseconds for each packet, by
-// the way to choose. 64 packets are in flight; what is heard of them is the same for all ways.
+// Cost of choosing an entropy value and of its feedback, in nanoseconds for each packet, by the way
+// to choose. 64 packets are in flight; the feedback is the same for all ways.
 #include "cms/entropy_selector.h"
 #include "tools/common/command_line.h"
 

@@ -128,7 +128,7 @@ class Bench:
                 return None
             more = [*more, "-nodes", re.search(r"Nodes (\d+)", path.read_text())[1]]
             if topo_file and name == "htsim_swift":
-                return None  # it knows no other topology
+                return None  # it supports no other topology
         else:
             more = [*more, *CONTROLS[control]]
         program = pathlib.Path(self.options.htsim).resolve() / name

@@ -15,7 +15,7 @@ import subprocess
 import sys
 import time
 
-# Of each run, so that it lasts about a second: shorter ones show how the ends begin.
+# Length of each run, about a second: shorter ones mostly show the start.
 PINGPONG_ITERATIONS = {8: 100000, 4096: 50000, 65536: 10000, 1048576: 2000}
 
 # name: program, its options, the figure that counts, sizes with iterations and what is wanted of

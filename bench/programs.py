@@ -72,7 +72,7 @@ HPL.out
 0
 """
 
-# What of HPCC's summary depends on the network: name there, unit, factor.
+# The parts of HPCC's summary that depend on the network: name there, unit, factor.
 SUMMARY = {
     "MPIRandomAccess_GUPs": ("MUP/s", 1e3),
     "PTRANS_GBs": ("MB/s", 1e3),

@@ -13,14 +13,15 @@ LIMIT = 10  # percent
 MIB = 1 << 20
 RACKS = "leafspine:2x16x16,latency=2950ns"  # a round trip of 25 us, as in the paper
 
-# Shalev et al., IEEE Micro 40(6), 2020. What was measured, of the ideal; from the text or a figure.
+# Shalev et al., IEEE Micro 40(6), 2020. The measurement, as a share of the ideal; from the text or
+# a figure.
 INCAST_2MB = [("mean", 8.22 / 8.05, "figure 3"), ("p10", 7.0 / 8.05, "curve of figure 3"),
               ("median", 8.2 / 8.05, "curve of figure 3"), ("p90", 9.5 / 8.05, "curve of figure 3"),
               ("max", 12 / 8.05, "curve of figure 3")]
 INCAST_8MB = [("max", 41.2 / 32.2, "bar of figure 2")]
 INCAST_32MB = [("max", 142.7 / 128.8, "bar of figure 2")]
 ACROSS_RACKS = [("median", 1.15, "text"), ("max", 3.85 / 2.68, "highest bar of figure 6")]
-# Name, senders, receivers, flows of a sender, octets of a flow, what was measured.
+# Name, senders, receivers, flows of a sender, octets of a flow, measurement.
 SRD = [("incast 48:1, 2 MiB", 4, 1, 12, 2 * MIB, INCAST_2MB),
        ("incast 48:1, 8 MiB", 4, 1, 12, 8 * MIB, INCAST_8MB),
        ("incast 48:1, 32 MiB", 4, 1, 12, 32 * MIB, INCAST_32MB),

@@ -1,5 +1,5 @@
-// What it costs to seal and to open a packet, in nanoseconds, and the share of the speed that
-// `openssl speed -evp aes-256-gcm` shows for blocks of the same size in the same run. [TSS-138]
+// Cost of sealing and opening a packet, in nanoseconds, and the share of the speed that `openssl
+// speed -evp aes-256-gcm` shows for blocks of the same size in the same run. [TSS-138]
 #include "tools/common/command_line.h"
 #include "tss/opener.h"
 #include "tss/sealer.h"
@@ -118,7 +118,7 @@ class Run {
   uint64_t sealed_ = 0, opened_ = 0;
 };
 
-// Nanoseconds that the cipher alone takes for so many octets; 0: there is no such program.
+// Nanoseconds that the cipher alone takes for so many octets; 0: the program is missing.
 double openssl_ns(uint32_t octets, uint32_t seconds) {
   const std::string command = "openssl speed -mr -seconds " + std::to_string(seconds) + " -bytes " +
                               std::to_string(octets) + " -evp aes-256-gcm 2>/dev/null";
@@ -133,7 +133,7 @@ double openssl_ns(uint32_t octets, uint32_t seconds) {
   return octets_per_second > 0 ? octets * 1e9 / octets_per_second : 0;
 }
 
-// Of what is not 0: others use the machine, too, in some rounds more than in others.
+// Of the values above 0: other programs use the machine, too, in some rounds more than in others.
 void keep_least(double& least, double value) {
   if (value > 0 && (least == 0 || value < least)) least = value;
 }

@@ -25,7 +25,7 @@ PAGE = ROOT / "docs" / "simulator.md"
 PICTURE = ROOT / "docs" / "pictures" / "growth.svg"
 GOLDEN = pathlib.Path(os.environ.get("UET_GOLDEN_DIR", ROOT.parent / "shared" / "golden")) / "htsim"
 
-# Topology, what is sent, and the processor time and memory that htsim takes.
+# Topology, traffic, and the processor time and memory that htsim takes.
 LARGE = [
     ("fattree:8", ["--workload", "permutation:bytes=2MB"], "permutation 2 MB, 128 hosts, 100G", ""),
     ("fattree:16", ["--matrix", "perm_1024n_1024c_0u_2000000b"],
@@ -107,8 +107,8 @@ def failure(program):
     return lines
 
 
-# A tree of which only the highest switches grow: leaves and middle switches have 8 links down and 8
-# up, so that a packet takes the same way at any size. 64 hosts are a pod.
+# A tree in which only the highest switches grow: leaves and middle switches have 8 links down and 8
+# up, so that a packet takes the same path at any size. 64 hosts are a pod.
 TREE = """Nodes {hosts}
 Tiers 3
 Podsize 64

@@ -141,7 +141,7 @@ class Receiver {
   }
 
  private:
-  // The last ACKs may be lost: who sends the last packets again needs an answer.
+  // The last ACKs may be lost: a sender that resends the last packets needs an answer.
   void answer_resends() {
     const auto until = Clock::now() + std::chrono::seconds(1);
     while (Clock::now() < until) peer_.progress();

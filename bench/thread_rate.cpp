@@ -1,6 +1,6 @@
-// What a second thread brings: threads that each send messages between two endpoints of their own,
-// in one domain with one engine, in one with an engine for each thread, and in a domain for each
-// thread. The ways take turns; each runs in a process of its own, because settings are read once.
+// Gain of a second thread: threads that each send messages between two separate endpoints, in one
+// domain with one engine, in one with an engine for each thread, and in a domain for each thread.
+// The ways take turns; each runs in a separate process, because settings are read once.
 #include "tools/common/command_line.h"
 
 #include <rdma/fabric.h>
@@ -175,7 +175,7 @@ double rate(const Options& options, const Way& way, uint32_t threads) {
   return static_cast<double>(arrived) / Seconds(Clock::now() - begin).count();
 }
 
-// The same in a process of its own, which ends without closing anything.
+// The same in a separate process, which ends without closing anything.
 double rate_in_child(const Options& options, const Way& way, uint32_t threads) {
   std::array<int, 2> ends;
   check(::pipe(ends.data()) == 0 ? 0 : -errno, "pipe");

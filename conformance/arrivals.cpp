@@ -1,4 +1,4 @@
-// Taking what the host says, and the text of it.
+// Takes the packets and events of the host, and makes text of them.
 #include "conformance/arrivals.h"
 
 #include "conformance/pattern.h"

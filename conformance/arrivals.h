@@ -1,5 +1,5 @@
-// What comes from a host while a case runs: the packets and events that no step has taken yet, and
-// the last lines of what passed, in both directions.
+// Arrivals from a host while a case runs: packets and events that no step has taken yet, and the
+// last lines of the traffic, in both directions.
 #pragma once
 
 #include "conformance/case.h"
@@ -22,7 +22,7 @@ class Arrivals {
   Arrivals(const Case& c, Host& host, bool trace)
       : case_(c), host_(host), trace_(trace), began_(host.now()) {}
 
-  // Takes what has come, and lets time pass until something more comes, or until then.
+  // Takes present arrivals, and lets time pass until more come, or until then.
   void wait(Instant until);
   // The same, to the end.
   void pass(Instant until) {
@@ -35,7 +35,7 @@ class Arrivals {
 
   const std::deque<Datagram>& packets() const { return packets_; }
   const std::deque<Event>& events() const { return events_; }
-  // What a step has expected, by its place there.
+  // The arrivals that a step has expected, by its place there.
   void take_packet(size_t place) {
     packets_.erase(packets_.begin() + static_cast<ptrdiff_t>(place));
   }

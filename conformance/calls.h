@@ -11,9 +11,9 @@
 
 namespace uet::conformance {
 
-// Takes "send NAME to PEER option...", "receive NAME ...", "region NAME ..." and the others, of
-// which the words up to the first bar are in `words`, and the octets behind it in `octets`. Returns
-// what is wrong, or nothing.
+// Takes "send NAME to PEER option...", "receive NAME ...", "region NAME ..." and the others, with
+// the words up to the first bar in `words`, and the octets after it in `octets`. Returns the error,
+// or nothing.
 std::string take_call(const Case& c, const Variables& variables,
                       std::span<const std::string_view> words, std::string_view octets, Call& out);
 

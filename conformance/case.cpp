@@ -14,7 +14,7 @@ namespace {
 
 using WordList = std::vector<std::string_view>;
 
-// Lines of the header end in this: what is wrong, or nothing.
+// Lines of the header end in this: the error, or nothing.
 using Problem = std::string;
 
 std::string_view trimmed(std::string_view text) {
@@ -80,7 +80,7 @@ Problem take_settings(const WordList& words, HostSpec& out) {
   return {};
 }
 
-// A line of the header; false: it is none.
+// A line of the header; false: not a header line.
 bool take_header_line(std::string_view line, const WordList& words, Case& out, Problem& problem) {
   const std::string_view key = words[0];
   const auto expect = [&](bool is_good, const char* form) {
@@ -118,7 +118,7 @@ bool take_header_line(std::string_view line, const WordList& words, Case& out, P
   return true;
 }
 
-// The text with the definitions in place of %NAME. Returns what is wrong, or nothing.
+// The text with the definitions in place of %NAME. Returns the error, or nothing.
 using Definitions = std::map<std::string, std::string, std::less<>>;
 Problem expand(const Definitions& definitions, std::string& text) {
   for (size_t at = text.find('%'); at != std::string::npos; at = text.find('%', at)) {

@@ -29,7 +29,7 @@ struct Case {
   std::vector<Step> steps;
 };
 
-// Reads a case. Returns what is wrong, as FILE:LINE: ..., or nothing.
+// Reads a case. Returns the error, as FILE:LINE: ..., or nothing.
 std::string read_case(std::string_view text, const std::string& file, Case& out);
 
 }  // namespace uet::conformance

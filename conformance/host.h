@@ -1,6 +1,6 @@
-// What a case is run against, behind one interface: a host with one fabric endpoint, to which the
-// tester sends packets as its peers, whose packets it looks at, and whose upper layer it calls.
-// Today it is in_process.h; a host across a network can be another one.
+// The interface of a host under test: a host with one fabric endpoint. The tester sends packets to
+// it as its peers, reads its packets, and calls its upper layer. in_process.h implements it; a host
+// across a network can be another implementation.
 #pragma once
 
 #include "wire/code_points.h"
@@ -22,7 +22,7 @@ using Octets = std::vector<std::byte>;
 // A datagram to the host under test or from it: what follows the UDP header, and its surroundings.
 struct Datagram {
   Octets octets;
-  FabricAddress peer;  // the other end: who sends it to the host, or gets it
+  FabricAddress peer;  // the other end: the sender to the host, or the receiver
   uint16_t ev = 0;     // entropy value: the UDP source port
   uint8_t dscp = 0;
   Ecn ecn = Ecn::not_ect;
@@ -82,7 +82,7 @@ enum class Verb : uint8_t {
   region,
 };
 
-// A call of the upper layer. Which members have a meaning depends on the verb.
+// A call of the upper layer. The verb decides which members are used.
 struct Call {
   Verb verb{};
   std::string name;     // of the operation, receive or region, unique in the case
@@ -134,7 +134,7 @@ struct Event {
   bool has_data = false;
   uint32_t initiator = 0;
   uint32_t job = 0;
-  Octets octets;  // received, read or fetched: what the buffer holds
+  Octets octets;  // received, read or fetched: the contents of the buffer
 };
 
 class Host {
@@ -144,14 +144,14 @@ class Host {
   virtual Instant now() const = 0;
   // The host handles the datagram at once.
   virtual void send(const Datagram& datagram) = 0;
-  // Lets time pass until packets or events come, or until then. What comes is appended.
+  // Lets time pass until packets or events come, or until then. Arrivals are appended.
   virtual void wait(Instant until, std::vector<Datagram>& packets, std::vector<Event>& events) = 0;
-  // Makes a call. Returns what the upper layer said when it did not take it: "again", "invalid",
-  // ...
+  // Makes a call. Returns the error of the upper layer when it did not accept it: "again",
+  // "invalid", ...
   virtual std::string call(const Call& call) = 0;
   // The key of a region.
   virtual uint64_t key(const std::string& region) const = 0;
-  // What lies in the buffer of a receive, a read or a region.
+  // The contents of the buffer of a receive, a read or a region.
   virtual const Octets* content(const std::string& name) const = 0;
   // False: there was nothing to cancel.
   virtual bool cancel(const std::string& name) = 0;

@@ -77,7 +77,7 @@ class InProcess final : public Host {
   bool is_idle() const override { return fep_.fep().idle(); }
 
  private:
-  // What a call needs until it completes, and what later lines of a case refer to.
+  // Data that a call needs until it completes, and that later lines of a case refer to.
   struct Operation {
     std::string name;
     size_t endpoint = 0;
@@ -227,7 +227,7 @@ void InProcess::transmit() {
 void InProcess::wait(Instant until, std::vector<Datagram>& packets, std::vector<Event>& events) {
   transmit();
   while (packets_.empty() && events_.empty() && now_ < until) {
-    // A deadline that has passed is looked at a little later, so that time always goes on.
+    // An expired deadline is handled a little later, so that time always advances.
     const Instant due = std::max(fep_.fep().next_deadline(), now_ + Duration::microseconds(1));
     now_ = std::min(until, due);
     fep_.advance(now_);

@@ -12,8 +12,8 @@
 
 namespace uet::conformance {
 
-// The host, or null and what is wrong with the settings or endpoints. With a writer, which outlives
-// the host, what its fabric endpoint is given and gives is recorded.
+// The host, or null and the error in the settings or endpoints. With a writer, which outlives the
+// host, inputs and outputs of its fabric endpoint are recorded.
 std::unique_ptr<Host> make_in_process(const HostSpec& spec, std::string& problem,
                                       recording::Writer* writer = nullptr);
 

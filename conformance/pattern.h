@@ -15,7 +15,7 @@
 
 namespace uet::conformance {
 
-// A field, or something around the headers, and what is wanted of it.
+// A field, or a part around the headers, and its condition.
 struct Condition {
   enum class Kind : uint8_t {
     is,        // field=value, or a bit by its name
@@ -39,14 +39,14 @@ struct HeaderPattern {
 
 class PacketPattern {
  public:
-  // Takes the text behind the first bar; empty: any packet. Names, fields and codes must exist.
-  // Returns what is wrong, or nothing.
+  // Takes the text after the first bar; empty: any packet. Names, fields and codes must exist.
+  // Returns the error, or nothing.
   std::string take_headers(std::string_view text);
   // ev=, dscp=, ecn=, sdi=, octets=. False: no such option.
   bool take_option(std::string_view word);
 
-  // Why the packet is another one, or nothing when it is what was expected; then variables that had
-  // no value get theirs. `problem` is set when the pattern itself is at fault.
+  // Why the packet does not match, or nothing when it does; then variables that had no value get
+  // theirs. `problem` is set when the pattern itself is wrong.
   std::string mismatch(const Datagram& packet, Variables& variables, std::string& problem) const;
 
  private:
@@ -56,12 +56,12 @@ class PacketPattern {
   std::optional<std::string> payload_;  // words of octets; "?N": any N octets
 };
 
-// Whether the value is what the condition asks for; a variable without a value gets it. Sums wrap
-// in the bits of the field, and constants may be names of its codes; null: 64 bits and no codes.
+// Whether the value satisfies the condition; a variable without a value gets it. Sums wrap in the
+// bits of the field, and constants may be names of its codes; null: 64 bits and no codes.
 bool meets(const Condition& condition, uint64_t value, const wire::Field* field,
            Variables& variables, std::string& problem);
 
-// Octets from words, with variables in them. Returns what is wrong, or nothing.
+// Octets from words, with variables in them. Returns the error, or nothing.
 std::string octets_of(std::string_view text, const Variables& variables, Octets& out);
 
 // The text of headers with the values of variables in place of the sums in it, fitted to the
@@ -71,7 +71,7 @@ std::string with_values(std::string_view text, const Variables& variables, std::
 // The packet in the case language, with its direction, time and surroundings.
 std::string describe(const Datagram& packet);
 
-// What differs first between octets, or nothing.
+// The first difference between octets, or nothing.
 std::string difference(const Octets& wanted, const Octets& found);
 
 }  // namespace uet::conformance

@@ -1,4 +1,4 @@
-// The steps in their order, repetitions, time, and what is said of a failure.
+// Runs the steps in order, repetitions and time, and reports a failure.
 #include "conformance/runner.h"
 
 #include "conformance/steps.h"

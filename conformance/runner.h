@@ -17,8 +17,8 @@ struct Outcome {
     skipped,  // it needs a host in this process
   };
   Kind kind = Kind::passed;
-  std::string text;      // what was expected, what came
-  uint32_t steps = 0;    // carried out, those of repetitions each time
+  std::string text;      // expected and actual
+  uint32_t steps = 0;    // executed steps, those of repetitions each time
   uint32_t skipped = 0;  // lines that need a host in this process
   Duration elapsed;      // as the host's clock goes
 };

@@ -1,4 +1,4 @@
-// Carries out steps: what a run remembers, and a function for each step. Those about packets are in
+// Executes steps: the state of a run, and a function for each step. Those about packets are in
 // steps_packets.cpp, those of the upper layer in steps_calls.cpp, the rest in runner.cpp.
 #pragma once
 
@@ -25,7 +25,7 @@ using Words = std::span<const std::string_view>;
 inline constexpr Duration kPatience =
     Duration::milliseconds(1);  // of an expectation that names none
 
-// What a step ended in.
+// The result of a step.
 struct Ended {
   Outcome::Kind kind = Outcome::Kind::passed;
   std::string text;
@@ -47,8 +47,8 @@ struct Line {
 
 Line line_of(std::string_view text);
 
-// The octets behind "payload", which is all that may stand behind the bar of the line. Returns what
-// is wrong, or nothing.
+// The octets after "payload", the only word that may follow the bar of the line. Returns the error,
+// or nothing.
 std::string payload_text(const Line& line, std::string_view& out);
 
 class Runner {
@@ -94,7 +94,7 @@ class Runner {
   Ended await_none(const Line& line, bool by_kind);
   std::string event_mismatch(const Event& e, Words conditions, std::string_view payload,
                              std::string& problem);
-  // Whether there was a call of that name, or events of that kind exist: what is wrong, or nothing.
+  // Whether a call of that name, or events of that kind, exist: the error, or nothing.
   std::string check_awaited(std::string_view name, bool by_kind) const;
   std::string packets_text(const PacketPattern& pattern, const FabricAddress* peer);
   const FabricAddress* find_peer(std::string_view name) const {

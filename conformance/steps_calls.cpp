@@ -1,4 +1,4 @@
-// Calls of the host's upper layer, and what it tells of their ends.
+// Calls of the host's upper layer, and the reports of their ends.
 #include "conformance/calls.h"
 #include "conformance/steps.h"
 

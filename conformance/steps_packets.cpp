@@ -1,4 +1,4 @@
-// Packets that a case sends, and those that it expects. What came and was not expected yet waits in
+// Packets that a case sends, and those that it expects. Arrivals that were not expected yet wait in
 // a queue; an expectation looks at that first, and then lets time pass.
 #include "conformance/steps.h"
 #include "tools/pcap/packet_language.h"
@@ -19,7 +19,7 @@ struct Expectation {
 
 constexpr uint16_t kSourcePort = 49152;  // of peers that receive on the standard port
 
-// An option of a packet that a peer sends. Returns what is wrong, or nothing.
+// An option of a packet that a peer sends. Returns the error, or nothing.
 std::string take_option(std::string_view word, const Variables& variables, Datagram& d,
                         uint64_t& cut) {
   const size_t equals = word.find('=');
@@ -70,7 +70,7 @@ Ended Runner::inject(const Line& line) {
   if (problem.empty()) problem = tools::take_content(headers, d.octets);
   if (!problem.empty()) return Ended::broken(problem);
   d.octets.resize(d.octets.size() - std::min<size_t>(cut, d.octets.size()));
-  arrivals_.wait(host_.now());  // what the host said before
+  arrivals_.wait(host_.now());  // earlier traffic of the host
   arrivals_.note(arrivals_.peer_name(d.peer) + " > host" + describe(d));
   host_.send(d);
   arrivals_.wait(host_.now());

@@ -24,7 +24,7 @@ std::string duration_text(Duration duration);
 std::optional<FabricAddress> address_of(std::string_view text);
 std::string address_text(const FabricAddress& address);
 
-// The variables of a case. What is set inside a block is forgotten at its end.
+// The variables of a case. Variables set inside a block are forgotten at its end.
 class Variables {
  public:
   void set(std::string_view name, uint64_t value);
@@ -33,7 +33,7 @@ class Variables {
   void end_block() { blocks_.pop_back(); }
 
   // $name, or a sum of numbers and variables: $psn+3, $a-$b, 5. Arithmetic is that of 64 bits, and
-  // wraps. Nothing, and what is wrong, when it is not that or a variable has no value.
+  // wraps. Nothing, and the error, for any other text or a variable without a value.
   std::optional<uint64_t> evaluate(std::string_view text, std::string& problem) const;
 
   // The text with the values of the variables in place of $name.

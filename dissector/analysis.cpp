@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Shows what is known of a packet from the rest of the capture, and puts messages together. Later
-// packets are known from the second pass on (Wireshark always, tshark with -2).
+// Shows facts about a packet from the rest of the capture, and reassembles messages. Later packets
+// are known from the second pass on (Wireshark always, tshark with -2).
 #include "dissector/dissect.h"
 #include "dissector/experts.h"
 #include "dissector/fields_analysis.h"

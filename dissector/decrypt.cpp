@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Key derivation and AES-256-GCM. Which of several keys it is, and in server mode which of the two
-// ends is the client, the ICV tells. [TSS-026, TSS-034, TSS-047]
+// Key derivation and AES-256-GCM. The ICV identifies the key among several, and in server mode the
+// client of the two ends. [TSS-026, TSS-034, TSS-047]
 #include "dissector/decrypt.h"
 
 #include "dissector/fields.h"
@@ -14,7 +14,7 @@ namespace {
 
 constexpr uint32_t kDerivedMax = 4096;  // kept; beyond them each packet derives its own [TSS-106]
 
-// What GCM uses: SDK and IV mask.
+// The keys of GCM: SDK and IV mask.
 struct Material {
   std::array<std::byte, tss::kKdfBlocks * 16> octets{};
   std::span<const std::byte, tss::kSdkBytes> sdk() const {
@@ -23,7 +23,7 @@ struct Material {
   std::span<const std::byte, 12> mask() const { return std::span(octets).subspan<32, 12>(); }
 };
 
-// One key for one packet; `owner_is_source` tells whose key it is.
+// One key for one packet; `owner_is_source` names the owner of the key.
 struct Candidate {
   uint32_t key_index = 0;
   bool owner_is_source = true;
@@ -76,7 +76,7 @@ bool material_of(const KnownKey& known, const SealedPacket& packet, const Candid
 
 bool is_kept(const DerivedId& id) { return id.size == 0 || wmem_map_contains(derived, &id) != 0; }
 
-// Only of packets whose ICV is right: others would fill the table. [T-14]
+// Only for packets whose ICV is right: others would fill the table. [T-14]
 void keep(const DerivedId& id, const Material& material) {
   if (derived_count == kDerivedMax || is_kept(id)) return;
   ++derived_count;
@@ -117,7 +117,7 @@ bool is_for(const KnownKey& known, const SealedPacket& packet) {
          tss::is_allowed(key.mode, packet.header, packet.source.family);
 }
 
-// Whether the candidate is one for this packet, and opens it; `proven`: and has opened others.
+// Whether the candidate fits this packet, and opens it; `proven`: and has opened others.
 bool try_one(const SealedPacket& packet, const Candidate& c, bool proven,
              std::span<std::byte> plaintext, Opening& opening) {
   const KnownKey* known = key_at(c.key_index);
@@ -158,7 +158,7 @@ bool try_all(const SealedPacket& packet, bool proven, std::span<std::byte> plain
   return false;
 }
 
-// Where no ICV can tell, what has opened other packets is believed first.
+// If no ICV can tell, keys that have opened other packets are tried first.
 bool find_key(const SealedPacket& packet, std::span<std::byte> plaintext, Opening& opening,
               Candidate& which) {
   const bool checked = !packet.icv.empty();

@@ -101,7 +101,7 @@ int request(const Layer& h, PdsFields& f) {
   return 16;
 }
 
-// What ACK, ACK_CC and ACK_CCX have in common. [WIRE-045]
+// Common fields of ACK, ACK_CC and ACK_CCX. [WIRE-045]
 void ack_head(const Layer& h, PdsFields& f) {
   next_header_of(h, f, false, true);
   Layer bits = h;

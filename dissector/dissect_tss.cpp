@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The security header, what is behind it, and whether a key opens it. The octets that stay sealed
-// are shown as they are.
+// The security header, the octets after it, and whether a key opens them. Octets that stay sealed
+// are shown unchanged.
 #include "dissector/decrypt.h"
 #include "dissector/dissect.h"
 #include "dissector/fields.h"
@@ -41,7 +41,7 @@ std::span<const std::byte> octets(tvbuff_t* tvb, int from, int size) {
           static_cast<size_t>(size)};
 }
 
-// The entropy header, or that of UDP as it was.
+// The entropy header, or that of UDP, unchanged.
 void put_transport(SealedPacket& sealed, const packet_info* pinfo, const Packet& packet,
                    uint32_t payload_bytes) {
   wire::Writer w(sealed.transport);
@@ -66,14 +66,14 @@ Extent extent_of(const Layer& h, int size, bool trimmed) {
   return e;
 }
 
-// What is opened goes on inside, however little of it was captured.
+// An opened packet is dissected inside, however little of it was captured.
 void show_sealed(const Layer& h, const Extent& e, bool trimmed, bool opened) {
   const int shown = opened ? e.captured : e.content;
   if (shown > 0) h.bytes(field::tss::ciphertext, e.header, shown);
   if (opened ? e.has_icv : !trimmed) h.bytes(field::tss::icv, e.header + e.content, kIcvBytes);
 }
 
-// What an opened packet was made with. The key itself is in the file, by its line.
+// The key of an opened packet by its line in the file; the key itself is not shown.
 void show_opening(const Layer& h, const Opening& opening) {
   h.derived(field::tss::key_line, opening.key->line);
   if (opening.key->key.mode == tss::Mode::cluster) h.derived(field::tss::rekey, opening.rekey);
@@ -94,7 +94,7 @@ void show_verdict(const Layer& h, Verdict verdict) {
   expert_add_info(h.pinfo, status, remarks[at]);
 }
 
-// What other packets of the capture make of this one.
+// Facts about this packet from other packets of the capture.
 void show_history(const Layer& h, const SealedNote& note) {
   if (note.epochs_behind != 0) {
     proto_item* behind = h.derived(field::tss::epochs_behind, note.epochs_behind);
@@ -106,7 +106,7 @@ void show_history(const Layer& h, const SealedNote& note) {
   expert_add_info(h.pinfo, same, note.same_packet ? &expert::sealed_copy : &expert::nonce_reused);
 }
 
-// The plaintext as octets of its own, if a key opens the packet.
+// The plaintext as separate octets, if a key opens the packet.
 tvbuff_t* open(const Layer& h, const Extent& e, const Packet& packet) {
   if (h.pinfo->net_src.type != AT_IPv4 && h.pinfo->net_src.type != AT_IPv6) return nullptr;
   SealedPacket sealed;

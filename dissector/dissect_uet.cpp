@@ -63,7 +63,7 @@ std::optional<IpHeader> ip_header_under(tvbuff_t* tvb, const packet_info* pinfo,
   return std::nullopt;
 }
 
-// Takes the CRC off the end and verifies it. Returns what is before it. [WIRE-089..093]
+// Removes the CRC from the end and verifies it. Returns the octets before it. [WIRE-089..093]
 tvbuff_t* without_crc(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, int header_bytes,
                       const std::optional<IpHeader>& ip) {
   const int length = tvb_reported_length_remaining(tvb, header_bytes);
@@ -144,7 +144,7 @@ int dissect(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, bool native,
     uet.derived(field::joined_count, joined->count);
     uet.derived(field::joined_number, joined->number);
   }
-  std::optional<IpHeader> ip;  // what the host joins has one, and none of the packets' own
+  std::optional<IpHeader> ip;  // a joined datagram has one, and the packets in it have none
   if (joined == nullptr) ip = ip_header_under(tvb, pinfo, native ? 0 : kUdpBytes);
   packet.trimmed =
       ip && (ip->dscp == preferences.dscp_trimmed || ip->dscp == preferences.dscp_trimmed_lasthop);
@@ -202,7 +202,7 @@ int dissect_udp(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   for (int at = 0; at < length; at += size) {
     ++joined.number;
     tvbuff_t* one = tvb_new_subset_length(tvb, at, length - at < size ? length - at : size);
-    // As a layer of its own, by whose number its notes are found again.
+    // As a separate layer, by whose number its notes are found again.
     call_dissector_with_data(joined_handle, one, pinfo, tree, &joined);
     if (joined.number < joined.count) col_append_str(pinfo->cinfo, COL_INFO, " + ");
     col_set_fence(pinfo->cinfo, COL_INFO);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The numbers that Wireshark gives the fields of UET, TSS and SES. A field has the name that the
-// specification gives it; PDS has a header of its own, fields_pds.h.
+// The numbers that Wireshark gives the fields of UET, TSS and SES. A field has the name in the
+// specification; PDS has a separate header, fields_pds.h.
 #pragma once
 
 #include "dissector/compat.h"

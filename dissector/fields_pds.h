@@ -25,7 +25,7 @@ inline int ack_psn_offset = -1, probe_opaque = -1, cack_psn = -1, cc_type = -1, 
 // NACKs.
 inline int nack_code = -1, vendor_code = -1, nack_psn = -1, nack_pkt_id = -1, nccx_type = -1,
            nack_ccx_state = -1;
-// What the fields mean together.
+// Meaning of fields in combination.
 inline int clear_psn = -1, start_psn = -1, ack_psn = -1, sack_base = -1, mp_range = -1,
            service_time_ns = -1;
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// PSNs from their first transmission to the ACK that covers them: what was sent again and why, what
-// is missing, what a NACK refuses.
+// PSNs from their first transmission to the ACK that covers them: resends and their reasons,
+// missing PSNs, refused ones.
 #include "dissector/pdc.h"
 
 #include "wire/pds_prologue.h"
@@ -40,8 +40,8 @@ void open_psn(Direction& way, uint32_t psn) {
 }
 
 // Calls visit with the Transmissions of each open PSN from `first` to `last`, at most kRangeMax of
-// them; those for which it returns true are open no more. A word is looked up at a time, so that
-// captures with large leaps are no slower than others.
+// them; those for which it returns true are closed. Looks up a word at a time, so that captures
+// with large leaps are no slower than others.
 template <class Visit>
 void each_open(const Direction& way, uint32_t first, uint32_t last, Visit visit) {
   if (last - first >= kRangeMax) return;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Messages by their ID: their packets, their responses, the data of reads, what a rendezvous or a
-// deferrable send leads to; and RUDI packets by theirs.
+// Messages by their ID: their packets, their responses, the data of reads, the successors of a
+// rendezvous or a deferrable send; and RUDI packets by theirs.
 #include "dissector/octet_map.h"
 #include "dissector/pdc.h"
 
@@ -19,7 +19,7 @@ enum class Kind : uint32_t {
   rudi_packet,
   rendezvous,       // owner offers a region, value is its memory key
   initiator_token,  // owner has deferred a send
-  restart,          // owner has asked the peer to send again what the peer calls by this token
+  restart,          // owner has asked the peer to send the message with this token again
 };
 
 // Something that a later packet of the peer names.
@@ -62,8 +62,8 @@ Message* make(packet_info* pinfo, const SesFields& s) {
   return message;
 }
 
-// Whether a message has all its packets, so that this one is of another with its ID. Packets of a
-// read have no octets to be counted.
+// Whether a message has all its packets, so that this one belongs to another with its ID. Packets
+// of a read have no octets to count.
 bool is_over(const Message& m, const SesFields& s) {
   if (m.length != s.request_length || m.opcode != s.opcode) return true;
   return s.opcode == SesOpcode::read ? m.has_som && s.som : m.seen_bytes >= m.length;
@@ -88,7 +88,7 @@ void link(Message* before, Message& message) {
   ++before->after_count;
 }
 
-// The rendezvous whose data a read asks for: one key may serve several, at other offsets.
+// The rendezvous whose data a read requests: one key may serve several, at other offsets.
 Message* offered(const Key& key, uint64_t offset) {
   constexpr int kSameKeyMax = 64;  // looked at
   auto* const newest = find_named<Message>(key);

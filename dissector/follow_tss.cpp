@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Two maps over the capture: the epoch of each source, and the nonces of each key. Only what is
-// authenticated counts: anybody can write an epoch into a packet. [TSS-055]
+// Two maps over the capture: the epoch of each source, and the nonces of each key. Only
+// authenticated packets count, because any sender can write an epoch into a packet. [TSS-055]
 #include "dissector/follow_tss.h"
 
 #include "dissector/fields.h"
@@ -13,7 +13,7 @@ namespace {
 // Beside the choice of the key, which has the layer's number itself.
 constexpr uint32_t kNoteOfLayer = 1U << 16U;
 
-// Epochs begin anew with each key. [TSS-052]
+// Epochs restart with each key. [TSS-052]
 struct Source {
   uint8_t address[16];  // without an SSI
   uint32_t ssi;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What sealed packets whose ICV is right tell of each other: how old their epochs are, and whether
-// a nonce was used before. Draws no trees.
+// Facts about sealed packets with a right ICV from other such packets: the age of their epochs, and
+// repeated nonces. Draws no trees.
 #pragma once
 
 #include "dissector/decrypt.h"

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Nothing in such a datagram says where a packet ends: the head of the next one is looked for, by
-// what it must have in common with the first. The chance that a payload has it is below 2^-50.
+// Such a datagram has no packet boundaries: the head of the next packet is searched by the fields
+// that it shares with the first. The chance that a payload has them is below 2^-50.
 #include "dissector/joined.h"
 
 #include "wire/pds_prologue.h"

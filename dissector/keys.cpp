@@ -19,10 +19,10 @@ constexpr gint64 kFileBytesMax = 1 << 22;
 std::array<KnownKey, kKeysMax> keys;
 uint32_t key_count;
 gint64 bytes_read;
-bool told;  // what is wrong with the file
+bool told;  // the error in the file
 
-// Takes every line that is a key. Of the mistakes the first is told: a file of another kind has
-// one in each line.
+// Takes every line that is a key. Only the first error is reported: a file of another kind has one
+// in each line.
 void take_lines(const char* path, std::string_view text) {
   uint32_t line = 0, mistakes = 0;
   while (!text.empty()) {
@@ -45,7 +45,7 @@ void take_lines(const char* path, std::string_view text) {
   told = told || mistakes > 0;
 }
 
-// Of a regular file of a bearable size; -1 after saying what is wrong.
+// Opens a regular file of acceptable size; -1 after reporting the error.
 gint64 size_of(const char* path) {
   GStatBuf status;
   const char* problem = nullptr;

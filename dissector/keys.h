@@ -16,7 +16,7 @@ struct KnownKey {
 
 constexpr uint32_t kKeysMax = 1024;
 
-// Reads the file, if there is one. What is wrong with it is said once, with the line.
+// Reads the file, if there is one. An error in it is reported once, with the line.
 void load_keys();
 
 // Reads it again if it is longer than it was. Whether it was.

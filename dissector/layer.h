@@ -47,7 +47,7 @@ struct Layer {
     proto_tree_add_item(tree, field, tvb, start + offset, size, ENC_NA);
     alias(field, offset, size);
   }
-  // The field under its other name as well, for filters only.
+  // The field under its alias as well, for filters only.
   void alias(int field, int offset, int size) const {
     const int other = alias_of(field);
     if (other == 0) return;

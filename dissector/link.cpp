@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The link layer of UE as it travels in software: LLR shim, control ordered sets in their carrier,
-// CC_Update. What the specification does to preambles is not in captures.
+// The link layer of UE in software: LLR shim, control ordered sets in their carrier, CC_Update.
+// Captures do not contain the changes to preambles.
 #include "dissector/link.h"
 
 #include "dissector/link_fields.h"
@@ -34,8 +34,8 @@ enum class CtlOs : uint8_t {
   cf_update = 0x10
 };
 
-int mac_control = -1;  // a name of its own: Wireshark wants one for each handler of EtherTypes
-dissector_handle_t mac_control_handle;  // of those that are not ours
+int mac_control = -1;  // a separate name: Wireshark wants one for each handler of EtherTypes
+dissector_handle_t mac_control_handle;  // the handler of others
 
 // A number whose bits do not fill octets, shown over the octets that hold it.
 void shown_over(const Layer& h, int id, int offset, int size, uint32_t value) {
@@ -51,7 +51,7 @@ void cf_pair(const Layer& h, int offset) {
   shown_over(h, cf_count, offset, 3, bits & 0x7FFFU);
 }
 
-// What must be so in every control ordered set, and what is 0 in this one.
+// Fixed fields of every control ordered set, and the fields that are 0 in this one.
 void fixed_octets(const Layer& h, bool seq_alone) {
   const uint32_t control = h.u32(ctlos_control, 0, 1);
   const uint32_t code = h.u32(ctlos_o_code, 4, 1);
@@ -138,7 +138,7 @@ void software_fcs(const Layer& h, int from, int size) {
 }
 
 // Whether this packet has had an LLR frame before: frames may hold frames, by VLAN tags and
-// tunnels, and what is in them is not to decide how deep this goes.
+// tunnels, and their contents must not decide the depth of recursion.
 bool is_inside_another(packet_info* pinfo) {
   static char mark;
   if (p_get_proto_data(packet_scope(pinfo), pinfo, proto::link, 0) != nullptr) return true;
@@ -146,7 +146,7 @@ bool is_inside_another(packet_info* pinfo) {
   return false;
 }
 
-// The shim of a frame that LLR protects: the frame goes on behind it. [LINK-125]
+// The shim of a frame that LLR protects: the frame follows it. [LINK-125]
 void llr_data(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, proto_tree* whole) {
   const Layer h = link_layer(tvb, pinfo, tree, 0, kShimBytes, "LLR frame");
   h.u32(link_type, 0, 1);
@@ -195,7 +195,8 @@ int dissect_link(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   return static_cast<int>(tvb_reported_length(tvb));
 }
 
-// A MAC Control EXTENSION frame of UEC; all other MAC control goes where it went. [LINK-110]
+// A MAC Control EXTENSION frame of UEC; all other MAC control goes to its usual dissector.
+// [LINK-110]
 int dissect_mac_control(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void* data) {
   const bool ours = tvb_bytes_exist(tvb, 0, 5) && tvb_get_ntohs(tvb, 0) == kMacControlExtension &&
                     tvb_get_ntoh24(tvb, 2) == kUeCid;

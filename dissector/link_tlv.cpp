@@ -59,8 +59,8 @@ void vc_map(const Layer& h, int at) {
 
 }  // namespace
 
-// LLDP hands the TLV down from its head on: type and length, CID, subtype. What is not ours, or of
-// another version, is shown as octets: it means what its sender means.
+// LLDP passes the TLV from its head on: type and length, CID, subtype. A TLV of another owner or
+// version is shown as octets, because its meaning is unknown.
 int dissect_link_tlv(tvbuff_t* tvb, packet_info* pinfo, proto_tree* tree, void*) {
   constexpr int kSubtypeAt = 5;
   const Layer h = link_layer(tvb, pinfo, tree, kSubtypeAt, -1, "LLDP TLV");

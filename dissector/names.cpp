@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which names are taken, and by what they are replaced.
+// The names that are taken, and their replacements.
 #include "dissector/names.h"
 
 #include <cstring>

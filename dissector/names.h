@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // Names that the plugin has in Wireshark beside other dissectors of UET. Wireshark 5.0 has one that
-// is called "uet" too, and Wireshark does not start when a name is registered twice: each name
-// that is taken is replaced, "uet" by "uetx".
+// is called "uet" too, and Wireshark does not start when a name is registered twice: a taken name
+// is replaced, "uet" by "uetx".
 #pragma once
 
 #include "dissector/compat.h"
@@ -29,8 +29,8 @@ void register_rows(int protocol, std::span<hf_register_info> rows);
 // The same for remarks.
 void register_remarks(expert_module_t* module, std::span<ei_register_info> remarks);
 
-// name, which must begin with "uet", or if taken the same with "uetx" instead. What is returned
-// lives as long as Wireshark does.
+// name, which must begin with "uet", or if taken the same with "uetx" instead. The result lives as
+// long as Wireshark does.
 const char* spare_if(bool taken, const char* name);
 
 }  // namespace uet::dissector

@@ -38,7 +38,7 @@ struct SesFields {
   wire::ReturnCode return_code{};
   wire::ListCode list{};
   bool som = false, eom = false, has_message_id = false;
-  uint16_t message_id = 0;  // of the request; in a response that of the request it answers
+  uint16_t message_id = 0;  // of the request; in a response, of the answered request
   uint32_t job_id = 0;
   uint32_t request_length = 0;  // modified_length of a response
   uint32_t message_offset = 0;  // of the payload

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// What the first pass over a capture learns of conversations: PDCs, their PSNs, their messages. All
-// of it lives as long as the file is open. Nothing here draws trees.
+// Results of the first pass over a capture: PDCs, their PSNs, their messages. All of it lives as
+// long as the file is open. Nothing here draws trees.
 #pragma once
 
 #include "dissector/packet.h"
@@ -9,7 +9,7 @@ namespace uet::dissector {
 
 struct Message;
 
-// One PSN, or one RUDI packet: all its transmissions and what answered them.
+// One PSN, or one RUDI packet: all its transmissions and their answers.
 struct Transmissions {
   uint32_t first_frame = 0, last_frame = 0;
   nstime_t first_time{}, last_time{};
@@ -24,7 +24,7 @@ struct Transmissions {
   Message* message = nullptr;
 };
 
-// One way of a PDC: requests go this way, their ACKs the other.
+// One direction of a PDC: requests travel in it, their ACKs in the other.
 struct Direction {
   wmem_map_t* by_psn = nullptr;      // PSN to Transmissions
   wmem_map_t* open = nullptr;        // PSN / 64 to a word with the bits of those no ACK covers
@@ -73,7 +73,7 @@ enum class Cause : uint8_t {
   timeout,  // nothing in the capture asked for it
 };
 
-// What the first pass found out about one packet.
+// Results of the first pass for one packet.
 struct Note {
   Pdc* pdc = nullptr;
   uint8_t way = 0;                    // index of the direction that the packet travels in
@@ -94,7 +94,7 @@ struct Note {
   nstime_t since_previous{};
   uint32_t newly_done = 0;  // PSNs that this ACK is the first to cover
   uint64_t missing = 0;     // of the SACK: bit n is PSN sack_base + n
-  nstime_t service_time{};  // of a response to a message all of which is seen
+  nstime_t service_time{};  // of a response to a message that was seen completely
   bool completes = false;
   nstime_t response_time{};
   bool has_response_time = false;
@@ -116,7 +116,7 @@ void follow_ses(packet_info* pinfo, const Packet& packet, Note& note);
 // The note of the packet: made in the first pass, found again in all later ones.
 Note* note_of(packet_info* pinfo, const Packet& packet);
 
-// Adds what is known to the trees of the packet, and reassembles messages.
+// Adds the known facts to the trees of the packet, and reassembles messages.
 void show_note(packet_info* pinfo, const Packet& packet, const Note& note);
 
 // Forget everything; called for each file that is opened.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Which PDC a packet belongs to. A packet names the PDC of its receiver by DPDCID, which is known
-// once the receiver has sent a SYN or an answer; a SYN names that of its sender only. [PDS-014]
+// Assigns packets to PDCs. A packet names the PDC of its receiver by DPDCID, which is known once
+// the receiver has sent a SYN or an answer; a SYN names that of its sender only. [PDS-014]
 #include "dissector/octet_map.h"
 #include "dissector/pdc.h"
 
@@ -12,7 +12,7 @@ namespace {
 
 using wire::PdsType;
 
-// One end of a PDC: who owns it, by which identifier. `peer` is zero in keys of `ends`.
+// One end of a PDC: its owner and its identifier. `peer` is zero in keys of `ends`.
 struct Key {
   uint8_t owner[16];
   uint8_t peer[16];

@@ -88,8 +88,8 @@ void register_protocols() {
   native_handle = register_by_name("uet.native", dissect_native);
 }
 
-// What other plugins may claim while they hand off, which some do after this one: the port, which
-// the last to claim it gets, and the name of the heuristic.
+// Names that other plugins may claim while they hand off, some of them after this one: the port,
+// which the last claimer gets, and the name of the heuristic.
 void hand_off_at_last() {
   dissector_table_t ports = find_dissector_table("udp.port");
   if (dissector_get_uint_handle(ports, wire::kUdpPort) != udp_handle) {
@@ -131,6 +131,6 @@ WS_DLL_PUBLIC_DEF void plugin_register(void) {
   proto_register_plugin(&plugin);
 }
 
-// Since 4.4: what the plugin is for.
+// Since 4.4: the purpose of the plugin.
 WS_DLL_PUBLIC_DEF uint32_t plugin_describe(void) { return 1; }  // a dissector
 }

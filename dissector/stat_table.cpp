@@ -87,9 +87,9 @@ void add_time(stat_tap_table* table, guint row, guint median, const nstime_t& ti
   set(table, row, median + 1, times.percentile(99));
 }
 
-// What a row is of stays: its number, its name, its ends.
+// The identity of a row stays: its number, its name, its ends.
 void reset_table(stat_tap_table* table) {
-  constexpr guint kCounted = 2;  // the first column that may hold a text of what was counted
+  constexpr guint kCounted = 2;  // the first column that may hold a text of counts
   for (guint row = 0; row < table->num_elements; ++row) {
     kept(table, row).times = {};
     kept(table, row).spread.clear();

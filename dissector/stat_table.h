@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// Tables of Wireshark's stat_tap with what our rows need: cells that are set and added to, times,
-// rows by number, all given back. What the tables are of is statistics.cpp's.
+// Tables of Wireshark's stat_tap with the features that our rows need: cells that are set and added
+// to, times, rows by number, all freed at the end. statistics.cpp defines the tables.
 #pragma once
 
 #include "dissector/tallies.h"
@@ -11,12 +11,12 @@ namespace uet::dissector {
 
 using Columns = std::span<const stat_tap_table_item>;
 
-// What a row keeps beside its cells; its first cell has it.
+// Additional data of a row; its first cell has it.
 struct Kept {
   Times times;
   Spread spread;
   Codes nacks;
-  GHashTable* rows;  // of the first row: what a row is of to its number
+  GHashTable* rows;  // from the identity of a row to its number
 };
 
 stat_tap_table_item column(stat_tap_table_item_enum type, const char* name, const char* format);
@@ -44,7 +44,7 @@ void add(stat_tap_table* table, guint row, guint at, uint32_t value);
 // One more time, and the median and the 99th percentile in the columns from `median` on.
 void add_time(stat_tap_table* table, guint row, guint median, const nstime_t& time);
 
-// For stat_tap: forgets what was counted; gives a cell back, and with the first what the row kept.
+// For stat_tap: clears the counts; frees a cell, and with the first one the data of the row.
 void reset_table(stat_tap_table* table);
 void free_cell(stat_tap_table* table, guint row, guint at, stat_tap_table_item_type* field);
 

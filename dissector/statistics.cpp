@@ -19,7 +19,7 @@ namespace {
 constexpr const char* kTapName = "uet";
 int tap;
 
-// What the tables see of a packet.
+// The facts about a packet for the tables.
 struct Tapped {
   PdsFields pds;
   SesFields ses;
@@ -258,7 +258,8 @@ void tap_packet(packet_info* pinfo, const Packet& packet, const Note& note) {
 }
 
 void register_statistics() {
-  tap_name = spare_if(find_tap_id(kTapName) != 0, kTapName);  // a tap of others has other data
+  tap_name = spare_if(find_tap_id(kTapName) != 0, kTapName);  // a tap of another plugin has other
+                                                              // data
   tap = register_tap(tap_name);
   register_table("UET PDCs", "uet,pdc", pdc_table::init, pdc_table::packet, pdc_table::columns);
   register_table("UET SES operations", "uet,ses", ses_table::init, ses_table::packet,

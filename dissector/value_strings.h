@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
-// The names of the code points as Wireshark wants them. The names themselves are those of
-// wire/code_points.h: there is one list in the project. [WIRE-037]
+// The names of the code points for Wireshark. The names themselves are those of wire/code_points.h:
+// there is one list in the project. [WIRE-037]
 #pragma once
 
 #include "dissector/compat.h"

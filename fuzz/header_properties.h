@@ -19,7 +19,7 @@ inline std::span<const std::byte> octets_of(const uint8_t* octets, size_t size) 
 
 // Parses a header off the octets. A refused header consumes nothing or all of itself; an accepted
 // one emits as many octets as it consumed, and those parse to the same header and emit to the same
-// octets again: only reserved bits may differ from what came in.
+// octets again: only reserved bits may differ from the input.
 template <class Header>
 void check_header(std::span<const std::byte> octets) {
   wire::Reader r(octets);

@@ -11,7 +11,7 @@ using namespace uet;
 
 namespace {
 
-// What was understood can be written again, and is then understood the same way.
+// An accepted packet can be written again, and is then read in the same way.
 void check_round_trip(const io::UdpPacket& packet) {
   const auto bytes = static_cast<uint32_t>(packet.datagram.size());
   if (bytes + io::kUdpPacketHeaderMax > UINT16_MAX) return;
@@ -30,7 +30,7 @@ void check_round_trip(const io::UdpPacket& packet) {
   UET_ASSERT(!io::is_udp_checksum_right(again));
 }
 
-// Headers and trailer are taken off from both ends; what is left lies between them.
+// Headers and trailer are removed from both ends; the payload lies between them.
 void take_native_apart(std::span<std::byte> octets) {
   constexpr uint8_t kProtocol = 253;
   io::IpPacket packet;

@@ -1,6 +1,6 @@
 // Frames of key agents, and the key files in them. The first octet: whether the frames are those of
 // processes or of agents (bit 0), and in which pieces they arrive (the rest). Then the stream.
-// Frames put together from pieces are those of the whole; a key file that is taken says the same
+// Frames assembled from pieces equal those of the whole; an accepted key file has the same contents
 // when it is written and read again.
 #include "fuzz/target.h"
 
@@ -25,7 +25,7 @@ struct Stream {
     for (size_t i = 0; i < octets; ++i) value = value << 8 | static_cast<unsigned char>(rest[i]);
     return value;
   }
-  // By docs/key-agent.md, from all octets at once. 0: what follows is no frame.
+  // By docs/key-agent.md, from all octets at once. 0: no frame follows.
   size_t body_max(uint64_t kind) const {
     if (is_request) return kind == 1 ? 65 : 0;
     return kind == 2 ? size_t{4} << 20 : kind == 3 ? 512 : 0;

@@ -1,5 +1,5 @@
 // Runs the fuzz target it is linked with over every file of the folders and files named on the
-// command line, in any compiler. Fails when there is nothing to run.
+// command line, in any compiler. Fails without any input file.
 #include "fuzz/target.h"
 
 #include <cstdio>

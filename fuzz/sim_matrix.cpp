@@ -1,5 +1,5 @@
-// Fuzz target: connection matrices of htsim. What is accepted can be run, and reads the same after
-// it was written.
+// Fuzz target: connection matrices of htsim. An accepted matrix can be run, and reads the same
+// after it was written.
 #include "fuzz/target.h"
 #include "sim/traffic/matrix.h"
 

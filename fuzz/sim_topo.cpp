@@ -1,4 +1,4 @@
-// Fuzz target: topology files of htsim. What is accepted is a tree in which every host reaches
+// Fuzz target: topology files of htsim. An accepted file is a tree in which every host reaches
 // every other.
 #include "fuzz/target.h"
 #include "sim/fabric/generate.h"

@@ -5,7 +5,8 @@
 #include "fuzz/stack/sealed_carrier.h"
 #include "fuzz/target.h"
 
-// Each run frees megabytes, all found at once if touched again: little of it need be kept apart.
+// Each run frees megabytes, and sanitizers detect a use at the next access: a small quarantine is
+// enough.
 extern "C" const char* __asan_default_options() { return "quarantine_size_mb=4"; }
 
 extern "C" int LLVMFuzzerTestOneInput(const uint8_t* octets, size_t size) {

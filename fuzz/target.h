@@ -1,5 +1,5 @@
-// What every fuzz target is: one function that takes any octets and aborts when a property of the
-// code under test does not hold. libFuzzer calls it with what it invents, replay with the corpus.
+// The function of every fuzz target: takes any octets and aborts when a property of the code under
+// test does not hold. libFuzzer calls it with generated input, replay with the corpus.
 #pragma once
 
 #include <cstddef>

@@ -1,6 +1,6 @@
 // Fuzz target: a packet is sealed at one end, changed, and opened at the other. The octets choose
-// mode, sizes and changes, or are the packet themselves. Whatever is opened is exactly what was
-// sealed for this route; whatever is not leaves no plaintext and no state. [TSS-143]
+// mode, sizes and changes, or are the packet themselves. An opened packet is exactly one that was
+// sealed for this route; a refused one leaves no plaintext and no state. [TSS-143]
 #include "fuzz/stack/program.h"
 #include "fuzz/target.h"
 
@@ -114,7 +114,7 @@ bool is_same(const Route& a, const Route& b) {
   return a.source == b.source && a.destination == b.destination && x.octets == y.octets;
 }
 
-// What was sealed, and for where.
+// The sealed packet, and its route.
 struct Sealed {
   Octets content, packet;
   Route route;
@@ -154,7 +154,7 @@ extern "C" int LLVMFuzzerTestOneInput(const uint8_t* data, size_t size) {
                  .carriage = choice.is_native ? Carriage::native : Carriage::udp,
                  .entropy = 0x4242,
                  .destination_port = uint16_t{4793}};
-    open(b, one.content, one.route, sealed);  // as it is: not sealed by anybody
+    open(b, one.content, one.route, sealed);  // unchanged: not sealed at all
     one.packet.resize(one.content.size() + kSealBytesMax);
     const size_t cut = program.below(static_cast<uint32_t>(one.content.size()) + 1);
     const IoSlice rest[] = {{one.content.data() + cut, one.content.size() - cut}};

@@ -9,7 +9,7 @@ using namespace uet;
 
 namespace {
 
-// Whatever text is accepted prints to a text that is accepted and means the same.
+// An accepted text prints to a text that is accepted and has the same meaning.
 void check_text(std::string_view text) {
   const auto parsed = wire::parse_uet_address(text);
   if (!parsed.ok()) return;

@@ -1,5 +1,5 @@
-// Fuzz target: the whole-packet decoder from each start with each trailer, and the rendering of
-// what it found. The first octet chooses start and trailer.
+// Fuzz target: the whole-packet decoder from each start with each trailer, and the printing of its
+// result. The first octet chooses start and trailer.
 #include "fuzz/header_properties.h"
 #include "fuzz/target.h"
 #include "wire/print.h"

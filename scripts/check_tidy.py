@@ -22,7 +22,7 @@ BUILD_LISTS = ("CMakeLists.txt", ".cmake")
 
 SANS_IO = ("base", "wire", "cms", "pds", "ses", "tss", "fep")
 
-# Who may include whom (architecture.md, section 2). A folder may always include itself.
+# Permitted includes (architecture.md, section 2). A folder may always include itself.
 ARROWS = {
     "base": set(),
     "wire": {"base"},
@@ -48,7 +48,7 @@ ARROWS_OF_FILE = {  # exceptions, each by name
 # alone, so it does not join a layer with those above.
 WORLD = "sim/world"
 ARROWS_OF_WORLD = {"base"}
-# The tests of a single part link that part and what it needs.
+# The tests of a single part link that part and the parts that it needs.
 PART_TEST = re.compile(r"(pds|ses)/\w+/test/")
 
 # Things a sans-IO folder must not touch (architecture.md, section 7).
@@ -111,7 +111,7 @@ MEMBER_VALUE = re.compile(r"\)\s*(noexcept\s*)?:(?!:)(.*[,\s])?[\w:]+(<.*>)?$", 
 
 def functions(code):
     """Yields (first line, last line, head) of every brace block that follows a parameter list."""
-    stack = []  # (line, head, is_function, start of the head if it goes on behind the brace)
+    stack = []  # (line, head, is_function, start of the head if it continues after the brace)
     head_start = 0
     line = 1
     for i, ch in enumerate(code):
@@ -252,7 +252,7 @@ def main():
         findings.append(f"{path}:{line}: {what}")
 
     files = tracked_files(root)
-    is_here = "scripts/class_sizes.py" in files  # else only those of files that are there
+    is_here = "scripts/class_sizes.py" in files  # else only citations of existing files
     unused = {e for e in class_sizes.EXCEPTIONS if is_here or e.split()[0] in files}
     for path in files:
         if path.startswith(DATA_PREFIXES):

@@ -118,7 +118,7 @@ def sort_statement(text, own_name, size):
         name = function.group(1)
         size.functions.append(name)
         if name == own_name or name.startswith("~"):
-            return  # makes or ends the record, which changes no other one
+            return  # makes or ends the record, and changes no other one
         asks = re.search(r"\bstatic\b", declared) or re.search(r"\)[^()]*\bconst\b", declared)
         if not asks and name != "fields":
             size.is_open = False

@@ -37,7 +37,7 @@ same at both ends. *Test* has deliberate faults.
 """
 
 LEVELS = ("user", "tuning", "protocol", "test")
-# What prov/uet/settings/describe.cpp makes of a row.
+# The text of prov/uet/settings/describe.cpp for a row.
 HELP = re.compile(r"\[(\w+)\] (.*)\. Values: (.*); default: (.*)\.")
 
 

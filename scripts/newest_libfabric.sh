@@ -50,7 +50,7 @@ for tool in apt-get dpkg-deb pkg-config; do
   command -v "$tool" >/dev/null || skip "$tool is not installed"
 done
 
-# apt's state and settings are in the folder, so that those of the machine stay as they are.
+# apt's state and settings are in the folder, so that those of the machine do not change.
 packages=$folder/$suite apt=$folder/apt
 apt_get() {
   LC_ALL=C apt-get -qq -o Dir::State::Lists="$apt/lists" -o Dir::Cache="$apt/cache" \
@@ -66,7 +66,7 @@ archive() {
     apt-get indextargets --format '$(REPO_URI)' 'Created-By: Packages' \
       "Release: $VERSION_CODENAME" 'Component: main' | head -n 1
 }
-# What apt says where no connection is made; whatever else it says is a failure.
+# apt's messages without a connection; any other message is a failure.
 no_network='Could not resolve|Temporary failure resolving|Could not connect|Unable to connect'
 no_network+='|Connection (failed|refused|timed out)|Network is unreachable|No route to host'
 # download SITE
@@ -108,7 +108,7 @@ peer_tests=(peer_test peer_turn_test peer_close_test)
 say "The provider with libfabric $there"
 build=$folder/build
 export PKG_CONFIG_PATH=$folder
-# The library wants a later C library than the one that is linked with here.
+# The library needs a newer C library than the one that is linked with here.
 (cd "$root" && cmake --preset dev -B "$build" -DCMAKE_CXX_FLAGS_RELWITHDEBINFO='-O0 -g0' \
   -DCMAKE_UNITY_BUILD=ON -DCMAKE_UNITY_BUILD_BATCH_SIZE=8 \
   -DCMAKE_EXE_LINKER_FLAGS=-Wl,--allow-shlib-undefined >/dev/null)
@@ -141,7 +141,7 @@ for case in info loopback; do check "$case" "$system/pingpong.sh" "$case" "$prov
 export FI_PROVIDER_PATH=$provider FI_PROVIDER=uet
 there_runs() { timeout 180 "$loader" --library-path "$libraries" "$@"; }
 for name in "${tests[@]}"; do check "$name" there_runs "$provider/$name"; done
-# Without the one that waits until a peer is given up.
+# Without the test that waits until a peer is given up.
 for name in "${peer_tests[@]}"; do
   check "$name" there_runs "$provider/$name" --gtest_filter='-PeerLost*'
 done

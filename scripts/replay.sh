@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# Holds this tree against an older commit: records runs of the simulator and the conformance cases
+# Compares this tree with an older commit: records runs of the simulator and the conformance cases
 # with the older code, and replays them on this one.
 set -euo pipefail
 # shellcheck source=tools/lib.sh

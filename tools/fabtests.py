@@ -270,7 +270,7 @@ def chosen_tests(options):
     modes = list(MODES) if options.mode == "all" else [options.mode]
     tests = []
     for section, line in listed:
-        # One process has nobody to exchange addresses with; multinode always does it out of band.
+        # One process has no peer to exchange addresses with; multinode always does it out of band.
         alone = section in ("unit", "negative", "multinode")
         for mode in ["default"] if alone and "default" in modes else [] if alone else modes:
             if re.search(options.filter, line):

@@ -1,6 +1,6 @@
 // Ping-pong and allreduce whose every octet is checked, for tools/mpi_smoke.sh. Prints one line and
-// ends with status 0 when everything arrived as it was sent.
-// Usage: mpirun ... mpi_check (2 ranks or more; ranks 0 and 1 play, all reduce)
+// ends with status 0 when everything arrived unchanged. Usage: mpirun ... mpi_check (2 ranks or
+// more; ranks 0 and 1 play, all reduce)
 #include <mpi.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -17,7 +17,7 @@ static unsigned char octet(int bytes, int round, int rank, int i) {
   return (unsigned char)(bytes * 31 + round * 7 + rank * 101 + i * 13 + (i >> 8));
 }
 
-// Rank 0 sends, rank 1 answers with a pattern of its own; sizes around packet limits.
+// Rank 0 sends, rank 1 answers with another pattern; sizes around packet limits.
 static void ping_pong(int rank) {
   static const int kSizes[] = {0,    1,    8,     255,   256,   257,    4095,   4096,
                                4097, 8192, 16384, 65535, 65536, 262144, 1000003, kMaxBytes};

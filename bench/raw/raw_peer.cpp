@@ -28,7 +28,7 @@ uint32_t segments_of(uint32_t size) { return (size + kPayload - 1) / kPayload; }
 Peer::Peer(Fd socket, bool gso, bool server)
     : socket_(std::move(socket)), gso_(gso), server_(server) {
   const int buffer = io::get_option(socket_, SOL_SOCKET, SO_RCVBUF, 0);
-  // Half the kernel's figure holds octets; keep a part for what is on its way to us unasked.
+  // Half the kernel's figure holds octets; a part is kept free for unrequested packets.
   own_window_ = std::clamp(static_cast<uint32_t>(buffer) / 4 / kPayload, 4u, kWindow);
 }
 
@@ -112,7 +112,7 @@ void Peer::repeat_request() {
 
 void Peer::on_data(const Header& h, const char* payload, uint32_t bytes) {
   if (h.message == in_.complete) {
-    // We have all of it, so what the other side misses is our answer: show its end.
+    // We have the whole message, so the other side misses our answer: show its end.
     if (out_.count > 0) send_segments(out_.count - 1, 1);
     return;
   }

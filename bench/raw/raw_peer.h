@@ -1,5 +1,5 @@
 // One end of a raw UDP ping-pong: one socket, messages cut into segments, GSO and GRO, credit so
-// that no buffer overflows, and repeats for what is lost all the same. See raw_pingpong.cpp.
+// that no buffer overflows, and resends for lost segments. See raw_pingpong.cpp.
 #pragma once
 
 #include "io/socket.h"
@@ -72,7 +72,7 @@ class Peer {
   void send_segments(uint32_t first, uint32_t count);
   void repeat_request();
 
-  // The message that goes out, and how much of it the other side has.
+  // The outgoing message, and how much of it the other side has.
   struct Outgoing {
     uint32_t number = 0;  // messages begun
     uint32_t count = 0;   // its segments
@@ -83,11 +83,11 @@ class Peer {
   // The message that comes in.
   struct Incoming {
     uint32_t complete = 0;  // messages
-    uint32_t expected = 0;  // next segment of the one that is coming
+    uint32_t expected = 0;  // next segment of the incoming message
     uint32_t credited = 0;
     Instant asked_at;
   };
-  // What the other side said besides data.
+  // Control messages of the other side.
   struct Heard {
     bool ready = false;
     bool bye = false;

@@ -1,7 +1,7 @@
-// What plain UDP sockets with GSO and GRO do on this machine: the ceiling that the provider is
-// compared with. Whole messages go back and forth as in fi_pingpong; both sides busy-poll. Each
-// segment carries 4096 octets and a header of 64, as a UET packet does. Not a protocol: a lost
-// segment is sent again after a while and reported.
+// Speed of plain UDP sockets with GSO and GRO on this machine: the upper bound for the provider.
+// Whole messages go back and forth as in fi_pingpong; both sides busy-poll. Each segment carries
+// 4096 octets and a header of 64, as a UET packet does. Not a protocol: a lost segment is sent
+// again after a while and reported.
 #include "tools/common/command_line.h"
 #include "bench/raw/raw_peer.h"
 
@@ -180,7 +180,7 @@ int main(int argc, char** argv) {
                  unsigned{options.port}, uet::io::errno_text(errno).c_str());
     return 1;
   }
-  // Granted as far as the system allows; the window follows what was granted.
+  // Granted as far as the system allows; the window follows the granted size.
   (void)uet::io::set_option(socket, SOL_SOCKET, SO_RCVBUF, 4 << 20);
   (void)uet::io::set_option(socket, SOL_SOCKET, SO_SNDBUF, 4 << 20);
   (void)uet::io::set_option(socket, IPPROTO_UDP, UDP_GRO, 1);

@@ -1,5 +1,5 @@
-// Cases that must fail do fail, with the line, what was expected and what came; and cases with
-// mistakes are called broken. The conformance cases themselves are in conformance/cases.
+// Cases that must fail do fail, with the line, the expectation and the arrival; and cases with
+// mistakes count as broken. The conformance cases themselves are in conformance/cases.
 #include "conformance/runner.h"
 #include "conformance/case.h"
 #include "conformance/in_process.h"
@@ -43,7 +43,7 @@ std::string said(const std::string& steps) {
   return (outcome.kind == Outcome::Kind::failed ? "failed " : "broken ") + outcome.text;
 }
 
-// Each of the texts is in what was said.
+// The output contains each of the texts.
 void expect_said(const std::string& steps, std::initializer_list<std::string> texts) {
   const std::string all = said(steps);
   for (const std::string& text : texts) {

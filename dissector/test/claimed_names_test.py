@@ -82,7 +82,7 @@ def check_packets(tshark, capture):
            {"UETX"})
     for text, count in FILTERS.items():
         expect(text, len(tshark.run("-r", capture, "-Y", text).splitlines()), count)
-    decode_as = ["-d", "udp.port==4793,uet", "-Y", "uet"]  # who wants the other one
+    decode_as = ["-d", "udp.port==4793,uet", "-Y", "uet"]  # a user who wants the other one
     expect("packets decoded as uet", len(tshark.run("-r", capture, *decode_as).splitlines()), 29)
     head = "PDC |Initiator > target"
     expect("table of PDCs", head in tshark.run("-r", capture, "-q", "-z", "uetx,pdc"), True)

@@ -68,7 +68,7 @@ REMARKS = {1: {"uet.pds.opens"}, 3: {"uet.pds.gap"}, 4: {"uet.pds.sack_missing"}
            28: {"uet.pds.opens"}}
 
 
-# tshark -z uet,pdc and -z uet,ses: what the columns say, times in microseconds.
+# tshark -z uet,pdc and -z uet,ses: the columns, times in microseconds.
 PDC_TABLE = [["0", "10.0.0.1 > 10.0.0.2", 16, 12, 32, 3, 3, 1, 1000, 2000, 1, "PSN_OOR_WINDOW 1"],
              ["1", "10.0.0.1 > 10.0.0.2", 4, 4, 0, 0, 0, 0, 0, 0, 0, ""],
              ["2", "10.0.0.2 > 10.0.0.1", 2, 2, 0, 0, 0, 0, 0, 0, 0, ""],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The fields that the plugin registers against the lists of fields of wire/: the same names and
-// widths, and none that only one side has, but for those listed here with the reason. The test
-// stands where Wireshark does, and takes the rows of the field tables itself.
+// widths, and no field on one side only, except those listed here with the reason. The test takes
+// the place of Wireshark, and gets the rows of the field tables itself.
 #include "dissector/fields_pds.h"
 #include "dissector/names.h"
 
@@ -15,7 +15,7 @@
 #include <string>
 #include <vector>
 
-// No dissection runs here, so there is no such memory: null is that of the process.
+// No dissection runs here, so there is no such memory: null means the process's memory.
 extern "C" wmem_allocator_t* wmem_epan_scope(void) { return nullptr; }
 
 namespace uet::dissector {
@@ -132,7 +132,7 @@ void add(Kinds& out, const std::string& layer, const wire::FieldList& fields) {
   }
 }
 
-// Every alternative of a variant of headers but the first, which is none.
+// Every alternative of a variant of headers except the first, which is no header.
 template <class Headers, size_t... index>
 void add_all(Kinds& out, const std::string& layer, std::index_sequence<index...>) {
   (add(out, layer, wire::fields_of(Headers(std::in_place_index<index + 1>))), ...);

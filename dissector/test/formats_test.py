@@ -57,7 +57,7 @@ SIZES = {"RUD_REQ": 12, "ROD_REQ": 12, "RUD_CC_REQ": 16, "ROD_CC_REQ": 16, "RUDI
          "NACK_CCX": 32, "CP": 16, "SMALL": 20, "MEDIUM": 32, "STANDARD": 44, "RESPONSE": 12,
          "RESPONSE_DATA": 20, "RESPONSE_DATA_SMALL": 12, "RENDEZVOUS": 24, "ATOMIC": 4,
          "COMPARE_SWAP": 36}
-# What follows from other packets, and the parts of a field that is compared whole.
+# Values from other packets, and the parts of a field that is compared whole.
 NOT_OF_THE_PACKET = ("uet.pds.pdc", "uet.pds.analysis.", "uet.ses.analysis.", "uet.ses.fragment",
                      "uet.ses.reassembled", "uet.ses.sem_ctl.")
 KEYED = {"WRITE", "READ", "ATOMIC", "FETCHING_ATOMIC"}  # memory_key in the place of match_bits

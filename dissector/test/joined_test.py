@@ -52,7 +52,7 @@ RUNS = [
     ("sealed, with an SSI", [line.replace("10.0.0.2 |", "10.0.0.2 ssi=7 |")
                              for line in message(100, 5000, 1000, confirmed)], True),
 ]
-# What is of the packet or of the message, and not of the frame that it is in.
+# Fields of the packet or of the message, not of the frame.
 FIELDS = ["uet.pds.psn", "uet.pds.analysis.psn_rel", "uet.pds.analysis.gap", "uet.ses.message",
           "uet.ses.request_length", "uet.ses.som", "uet.ses.eom", "uet.payload",
           "uet.ses.reassembled_length", "uet.ses.reassembled_data", "uet.tss.icv.status",

@@ -27,8 +27,8 @@ FRAMES = [
     MACS + "88b5" "01" "10" "70012345" "0800" + UET + "d4c3b2a1",
     "0180c2000001" "020000000001" "8808" "fffe" "fa7acb" "01" + COUNTERS,
     MACS + "88b5" "03" "10" "fa7acb" "02" + COUNTERS,
-    "0180c2000001" "020000000001" "8808" "0001" "ffff" + "00" * 42,  # PAUSE, as ever
-    # LLDP: chassis and port by address, TTL, then our three TLVs, one of somebody else, the end.
+    "0180c2000001" "020000000001" "8808" "0001" "ffff" + "00" * 42,  # PAUSE, as usual
+    # LLDP: chassis and port by address, TTL, then our three TLVs, a foreign one, the end.
     "0180c200000e" "020000000001" "88cc" "0207" "04" "020000000001" "0407" "03" "020000000001"
     "0602" "0078"
     "fe10" "fa7acb" "f1" "01" "e9" "80" "10" "0102" "0304" "0032" "0000"
@@ -47,7 +47,7 @@ def protected(fcs_xor, frame="0800" + UET, mark="70012345"):
 
 
 VLAN = "8100" "0005"
-# Deeper than the stack of a program whose depth the packet decides.
+# Deeper than the stack of a program whose recursion the packet decides.
 NESTED = (VLAN + "88b5" "01" "10" "70000001") * 4000 + "0800" + UET
 MORE = [
     protected(0),
@@ -129,7 +129,7 @@ EXPECTED = [
      "cbfc.lossless_operational": ["0x00000000"], "cbfc.total_credits": ["1"]},
 ]
 NOT_COMPARED = {"sw_fcs"}  # of frames whose FCS the test computes
-# What is remarked on, by frame.
+# Expert remarks, by frame.
 REMARKS = {2: {"sw_fcs.bad"}, 8: {"sw_fcs.poisoned"}, 10: {"nested", "sw_fcs.bad"},
            11: {"frame_mark.missing", "reserved_bits"},
            12: {"version.unknown", "count.range", "ctlos.format", "reserved_code",

@@ -105,7 +105,7 @@ def main():
     with open(counters_file) as file:
         counters = json.load(file)
     tshark = wireshark.Tshark(plugins)
-    # Its source ports are entropy values: some are those of other protocols.
+    # Its source ports are entropy values: some are ports of other protocols.
     rows = tshark.rows(capture, FIELDS, "-2", "-o", "udp.try_heuristic_first:TRUE")
     packets = [Packet(row) for row in rows]
     wrong = 0

@@ -151,7 +151,7 @@ HISTORY = [
     (1, "epoch=21 counter=1", 5, 0, (4, "uet.tss.nonce_reused")),
     (2, "epoch=0 counter=1", 1, 0, None),  # each source has its own
     (1, "epoch=100 counter=9 key_line=3", 6, None, None),  # with a key that is not known
-    (1, "epoch=21 counter=2", 7, 0, None),  # what is not authentic says nothing
+    (1, "epoch=21 counter=2", 7, 0, None),  # a packet that is not authentic is no evidence
     (1, "epoch=0 counter=1 an=1", 8, 0, None),  # a new key begins at 0
     (3, "epoch=2 counter=1", 1, 0, None),
     (3, "epoch=65530 counter=1", 2, 8, None),

@@ -131,7 +131,7 @@ def inner_fields(checks, name, shown):
                     "clear_psn_offset": 0, "psn": 0x10000, "spdcid": 1, "psn_offset": 0}
     for field, value in expected.items():
         checks.expect(shown.number(f"uet.pds.{field}"), value, f"{name}: {field}")
-    # What follows is too short for the SES header that it announces.
+    # The rest is too short for the SES header that it announces.
     checks.expect(shown.cut_short(), name != "G16", f"{name}: cut short inside")
 
 

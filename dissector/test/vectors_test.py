@@ -17,7 +17,7 @@ from aliases_test import HIDDEN
 # Causes below UET, which Wireshark's own dissectors judge in their own way.
 BELOW_UET = {"ipv4_options", "fragment", "ipv4_checksum", "udp_length", "udp_checksum"}
 
-REMARK = {  # what the plugin says for a cause of wire/parse_error.h, or a tolerance
+REMARK = {  # the plugin's text for a cause of wire/parse_error.h, or a tolerance
     "pds_type_reserved": "uet.pds.type.reserved",
     "tss_inside_tss": "uet.tss.inside_tss",
     "next_hdr_reserved": "uet.pds.next_hdr.reserved",
@@ -41,7 +41,7 @@ CREDIT_REQ = 8
 NAMES = {"type_name", "ctl_name", "opcode_name", "format"}
 DERIVED = {"clear_psn", "start_psn", "ack_psn", "sack_base", "mp_range", "service_time_ns",
            "private_mark", "negotiation"}
-# Found out from other packets: conversation_test.py.
+# Derived from other packets: conversation_test.py.
 CONVERSATION = ("uet.pds.pdc", "uet.pds.analysis.", "uet.ses.message", "uet.ses.analysis.",
                 "uet.ses.fragment", "uet.ses.reassembled")
 

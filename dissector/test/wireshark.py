@@ -14,7 +14,7 @@ import subprocess
 import sys
 import tempfile
 
-SKIP = 77  # what ctest takes for "not here"
+SKIP = 77  # ctest's status for "not here"
 
 
 def skip(why):

@@ -1,5 +1,5 @@
-// How packets of a fuzzed run go from the stack to the network and back: in the clear as they are,
-// or sealed (fuzz/stack/sealed_carrier.h).
+// The form of a fuzzed run's packets between the stack and the network: in the clear, or sealed
+// (fuzz/stack/sealed_carrier.h).
 #pragma once
 
 #include "fuzz/stack/program.h"
@@ -24,20 +24,20 @@ class Carrier {
   Carrier& operator=(const Carrier&) = delete;
 
   virtual bool is_sealed() const { return false; }
-  // Only an honest end can speak for itself, and what it says cannot be changed.
+  // Only an honest end can send in its own name, and its packets cannot be changed.
   virtual bool is_authentic() const { return false; }
   virtual void prepare(fep::Config&) const {}
   // The run's time, before the first end begins.
   virtual void set_clock(std::function<Instant()> /*now*/) {}
   // An end begins, or another one in its place. Null: nothing is secured.
   virtual const tss::JobTable* begin(uint32_t /*node*/) { return nullptr; }
-  // What a node sends becomes what the network carries. The datagram is a copy of the packet.
+  // Converts a node's packet for the network. The datagram is a copy of the packet.
   virtual void send(uint32_t /*node*/, TxPacket&, sim::Datagram&) {}
-  // What the network carries becomes what a node receives. False: nothing does.
+  // Converts a packet of the network for a node. False: the node receives nothing.
   virtual bool receive(sim::Datagram&) { return true; }
-  // A packet that the forger or a stranger made becomes what the network carries.
+  // Converts a packet of the forger or a stranger for the network.
   virtual void forge(sim::Datagram&) {}
-  // A packet that was sent at some time, perhaps changed. False: there is none.
+  // An earlier packet, perhaps changed. False: there is none.
   virtual bool replay(Program&, sim::Datagram&) { return false; }
 };
 

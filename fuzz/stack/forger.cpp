@@ -1,4 +1,4 @@
-// Building packets from the emitters of wire/ and from what was heard.
+// Builds packets from the emitters of wire/ and from observed packets.
 #include "fuzz/stack/forger.h"
 
 #include "fuzz/stack/node.h"
@@ -95,7 +95,7 @@ sim::Datagram Forger::alter(sim::Datagram packet, Program& program) const {
   packet.from = sender(how >> 4, packet.from);
   const auto size = static_cast<uint32_t>(packet.octets.size());
   switch (how % 8) {
-    case 0:  // as a switch marks what it has cut [PDS-130]
+    case 0:  // as a switch marks trimmed packets [PDS-130]
       packet.dscp = program.flag() ? 16 : 18;
       packet.octets.resize(std::min(size, program.below(64)));
       break;
@@ -122,8 +122,8 @@ FabricAddress Forger::sender(uint8_t drawn, const FabricAddress& honest) const {
   return from;
 }
 
-// A stranger that opens PDCs or asks for what needs none is a legitimate peer as long as there is
-// no TSS, and may write where the others do. Without forging it has to let that be.
+// A stranger that opens PDCs or sends requests without a PDC is a legitimate peer as long as there
+// is no TSS, and may write to the same memory as the peers. Without forging it must not do so.
 sim::Datagram Forger::defuse(sim::Datagram packet) const {
   if (forges_ || packet.octets.size() < 2) return packet;
   const auto type = static_cast<PdsType>(static_cast<uint8_t>(packet.octets[0]) >> 3);

@@ -1,6 +1,6 @@
-// Somebody on the network who hears everything and sends what it likes: packets built from what it
-// heard with fields changed, altered copies of what passes, or any octets. With forging on it
-// speaks for the honest ends; without, only under an address of its own.
+// An attacker on the network who sees all packets and sends any: packets built from observed ones
+// with changed fields, altered copies, or random octets. With forging it uses the addresses of the
+// honest ends; without, only its own address.
 #pragma once
 
 #include "fuzz/stack/ledger.h"
@@ -28,7 +28,7 @@ class Forger {
   sim::Datagram alter(sim::Datagram packet, Program& program) const;
 
  private:
-  // What was heard of one end.
+  // Packets seen from one end.
   struct Heard {
     Pdcid self;  // its PDC, and the other end's that it speaks to
     Pdcid other;

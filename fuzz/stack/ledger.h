@@ -1,6 +1,6 @@
-// What was posted at both ends, and the oracles over what comes of it: a completion belongs to an
-// open post of that end and ends it once, nothing is written beyond the room that was given, and
-// where nobody forges the honest ends' identity, what arrives is what was sent. [architecture 8]
+// The posts of both ends, and the oracles for their results: a completion belongs to an open post
+// of that end and ends it once, no octet is written beyond the given room, and without forged
+// identities the received octets equal the sent ones. [architecture 8]
 #pragma once
 
 #include "fuzz/stack/room.h"
@@ -30,10 +30,10 @@ struct Region {
   Room room;
   ses::RegionId id;
   uint64_t key = 0;
-  uint32_t pattern = 0;     // whose octets it holds at first
+  uint32_t pattern = 0;     // the owner of its first octets
   uint32_t generation = 0;  // counts registrations
   uint32_t claimed = 0;     // octets that writes were given as their own
-  bool is_shared = false;   // writes overlap: what they leave behind is anybody's guess
+  bool is_shared = false;   // writes overlap: the result is undefined
 };
 
 using Regions = std::array<Region, kRegions>;
@@ -41,9 +41,9 @@ using Regions = std::array<Region, kRegions>;
 // One accepted operation or receive.
 struct Post {
   uint32_t id = 0;       // 1...; a sender's octets are those of its id
-  uint32_t node = 0;     // whose it is
+  uint32_t node = 0;     // its node
   uint32_t slot = 0;     // endpoint of the node
-  uint32_t to = kNodes;  // node it goes to; kNodes: nobody
+  uint32_t to = kNodes;  // destination node; kNodes: none
   ses::OpKind kind{};
   bool is_open = true;
   bool is_injected = false;
@@ -63,19 +63,20 @@ struct Post {
 
 class Ledger {
  public:
-  // `exact`: nobody forges, so contents are checked too.
+  // `exact`: no forging, so contents are checked too.
   Ledger(bool exact, const std::array<Regions, kNodes>& regions)
       : exact_(exact), regions_(regions) {}
 
   Post& open(uint32_t node, ses::OpKind kind, uint32_t bytes);
-  // The post was refused; nothing may come of it.
+  // The post was refused; it must not complete.
   void withdraw(Post& post);
   void on_completion(uint32_t node, const ses::Completion& c);
-  // The endpoint is closed, or the whole node gone: everything of it has ended. Shared receives are
-  // not the endpoint's.
+  // The endpoint is closed, or the whole node gone: all its operations have ended. Shared receives
+  // do not belong to the endpoint.
   void check_closed(uint32_t node, uint32_t slot) const;
   void lose(uint32_t node);
-  // The calls since the last time are over: memory of what has ended is the application's again.
+  // The calls since the last time are over: memory of ended operations belongs to the application
+  // again.
   void settle();
 
   // The n-th post from the end that is open at that node, or null.
@@ -83,7 +84,7 @@ class Ledger {
   uint32_t open_count() const { return open_count_; }
   bool has_open_operation() const;
   void check_guards() const;
-  // Completion slots promised for what nobody posted for.
+  // Completion slots reserved for operations without a post.
   bool reserve(uint32_t node) {
     ++reserved_[node];
     return true;

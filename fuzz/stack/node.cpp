@@ -1,4 +1,4 @@
-// Posting what the program says, and what holds for every packet and after every step.
+// Posts operations of the program, and checks every packet and every step.
 #include "fuzz/stack/node.h"
 
 #include <algorithm>
@@ -72,7 +72,7 @@ ses::Destination Node::destination(Program& program, Post& post) const {
   post.to = peer < kNodes ? peer : kNodes;
   ses::Destination to{peers_[peer], pid_of(post.slot), index_of(post.slot), 100 + peer, false};
   to.capabilities = ses::kEveryProfile | ses::kTakesSmallHeader;
-  if (where >= 0xF0) to.ri = ResourceIndex(77);  // nobody there
+  if (where >= 0xF0) to.ri = ResourceIndex(77);  // an unused address
   return to;
 }
 
@@ -103,7 +103,7 @@ std::span<const IoSlice> Node::slices(Program& program, const Post& post) {
 
 void Node::finish_post(Post& post, bool is_posted) {
   if (!is_posted) return ledger_.withdraw(post);
-  // What was injected has been copied.
+  // Injected payload has been copied.
   if (post.is_injected) std::ranges::fill(post.room.octets(), std::byte{0xEE});
 }
 

@@ -14,7 +14,7 @@
 
 namespace uet::fuzz {
 
-// The address with that last octet: the nodes are 1 and 2, nobody has the others.
+// The address with that last octet: the nodes are 1 and 2, the others are unused.
 FabricAddress address_of(uint32_t number);
 inline FabricAddress address_of_node(uint32_t node) { return address_of(node + 1); }
 
@@ -28,8 +28,8 @@ inline ResourceIndex index_of(uint32_t slot) {
 
 class Node {
  public:
-  // `shares`: the first endpoints have one queue of receives. [LF-133] `jobs`: those that are
-  // secured; null: none.
+  // `shares`: the first endpoints have one queue of receives. [LF-133] `jobs`: the secured ones;
+  // null: none.
   Node(uint32_t index, const fep::Config& config, uint64_t seed, bool shares, Ledger& ledger,
        std::array<Regions, kNodes>& regions, Instant now, const tss::JobTable* jobs);
 
@@ -56,7 +56,7 @@ class Node {
   void advance(Instant now);
   Instant next_deadline() const { return fep_->next_deadline(); }
   fep::FabricEndpoint& fep() { return *fep_; }
-  // Nothing is held beyond what the tables were made for.
+  // No more is held than the tables have room for.
   void check() const;
 
  private:
@@ -73,7 +73,7 @@ class Node {
   ses::ReceiveRequest receive_request(Program& program, Post& post);
   void finish_post(Post& post, bool is_posted);
 
-  static constexpr uint32_t kPeers = 3;  // both nodes and an address that nobody has
+  static constexpr uint32_t kPeers = 3;  // both nodes and an unused address
 
   uint32_t index_;
   bool shares_;

@@ -1,5 +1,6 @@
-// The octets of a fuzz input as a program: a reader that never fails. Behind the end there are
-// zeros, so that every prefix of a program is one too. The reader does not know what it reads.
+// The octets of a fuzz input as a program: a reader that never fails. After the end it reads zeros,
+// so that every prefix of a program is a program too. The reader does not know the meaning of the
+// values.
 #pragma once
 
 #include <cstddef>

@@ -1,5 +1,5 @@
-// Memory that is lent to the stack, with guard octets on both sides: what is written beyond it is
-// noticed in every build. What it holds is up to its owner.
+// Memory lent to the stack, with guard octets on both sides: writes beyond it are detected in every
+// build. Its owner decides its contents.
 #pragma once
 
 #include "base/assert.h"

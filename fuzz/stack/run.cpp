@@ -34,7 +34,7 @@ pds::Config profile(uint8_t drawn) {
   return {};
 }
 
-// Small tables, short waits; two octets of the program choose what is special.
+// Small tables, short waits; two octets of the program choose the options.
 fep::Config config_from(Program& program, bool random_start) {
   const uint8_t drawn = program.u8();
   const uint8_t more = program.u8();
@@ -87,7 +87,7 @@ fep::Config config_from(Program& program, bool random_start) {
   c.ses.endpoints = 2 * kSlots;
   c.peers_max = 8;
   fep::settle(c);
-  // Whichever the profile: one refused message after the other waits for this in an ordered flow.
+  // In every profile: one refused message after the other waits for this in an ordered flow.
   c.ses.partial_message_time = c.pds.peer_timeout;
   c.ses.retry_patience = c.pds.peer_timeout;
   return c;
@@ -119,7 +119,7 @@ class Run {
   }
 
  private:
-  // No other party speaks for the honest ends, or such packets do not open.
+  // No other party sends in the name of the honest ends, or such packets do not open.
   bool is_exact() const { return (how_ & 1) != 0; }
   bool shares() const { return (how_ & 4) != 0; }
   Instant now() const { return world_.now(); }
@@ -175,11 +175,11 @@ class Run {
     }
   }
 
-  // What the operator or the system tells an end.
+  // Reports of the operator or the system to an end.
   void tell(Node& node) {
     const uint8_t drawn = program_.u8();
     if (drawn < 0x80) return node.fep().on_unreachable(address_of(drawn % 4), now());
-    if (drawn >= 0xC0) {  // a route that carries less, whatever the system makes of it
+    if (drawn >= 0xC0) {  // a route with a smaller MTU, in any use by the system
       (void)node.fep().on_too_long(address_of(drawn % 4), program_.u8() * 8u, now());
       return;
     }
@@ -187,7 +187,7 @@ class Run {
     UET_ASSERT(node.fep().pds().set_mpr(mpr).ok() == (mpr <= config_.pds.mpr));
   }
 
-  // What the network and the forger do.
+  // Actions of the network and the forger.
   void disturb(uint32_t what) {
     switch (what) {
       case 20:
@@ -230,8 +230,8 @@ class Run {
       arrive_forged(std::move(packet));
   }
 
-  // An end dies with all its state, and another one begins at its address. What the dead one had
-  // opened may be taken for the new one's [PDS-190], so honest runs do without.
+  // An end dies with all its state, and another one begins at its address. PDCs of the dead one may
+  // be confused with PDCs of the new one [PDS-190], so honest runs do without.
   void restart(uint32_t index) {
     if (is_exact()) return;
     nodes_[index].reset();
@@ -261,7 +261,7 @@ class Run {
   bool transmit(uint32_t index, uint8_t drawn) {
     uint32_t refused = drawn >= 0xF8 ? drawn - 0xF7u : 0;
     const auto leave = [&](TxPacket& packet, sim::Datagram& datagram) -> sim::Fate {
-      // Whatever came in, what leaves is well formed.
+      // Whatever the input, packets that leave are well formed.
       UET_ASSERT(wire::decode(datagram.octets, {}).outcome == wire::Outcome::accept);
       if (refused != 0) {
         packet.fate = TxFate::never;
@@ -287,7 +287,7 @@ class Run {
     return !sent_.empty();
   }
 
-  // It is in flight until it is told to arrive, in the order in which it left.
+  // It is in flight until the program delivers it, in the order in which it left.
   void launch(sim::Datagram packet) {
     if (flights().size() == kPacketsMax) flights().take();
     flights().add(std::move(packet), now());
@@ -340,8 +340,8 @@ class Run {
     }
   }
 
-  // What has no receive waits for one for as long as its target answers, so in the end there are
-  // receives for everything. [SES-191]
+  // A message without a receive waits for one as long as its target answers, so at the end there
+  // are receives for all. [SES-191]
   void finish() {
     is_over_ = true;
     for (const auto& node : nodes_) node->end_claim(now());
@@ -381,7 +381,7 @@ class Run {
   Strangers strangers_{carrier_.is_sealed()};
   sim::World<Node> world_{kStart, kBatchesMax};
   std::vector<sim::Datagram> sent_;  // at the last transmit()
-  bool is_over_ = false;             // the program; nobody interferes any more
+  bool is_over_ = false;             // the program; no more interference
   uint64_t seed_ = 0;
   std::array<std::unique_ptr<Node>, kNodes> nodes_;
 };

@@ -1,4 +1,4 @@
-// Sealing, opening, and what is done to sealed packets.
+// Seals, opens, and changes sealed packets.
 #include "fuzz/stack/sealed_carrier.h"
 
 #include "fuzz/stack/node.h"
@@ -10,9 +10,9 @@ namespace uet::fuzz {
 
 namespace {
 
-constexpr uint32_t kPeers = 8;  // with a key of their own; there are more in a flood
+constexpr uint32_t kPeers = 8;  // with separate keys; there are more in a flood
 constexpr uint32_t kSdi = 7;    // of sim::SecuredHost
-constexpr uint64_t kInsiderCounters = uint64_t{1} << 40;  // far from those of the nodes
+constexpr uint64_t kInsiderCounters = uint64_t{1} << 40;  // far from the nodes' counters
 constexpr uint64_t kCutDscps = uint64_t{1} << 16 | uint64_t{1} << 18;
 
 // All packets that arrive move exactly one of these.
@@ -39,7 +39,7 @@ std::array<uint8_t, 6> key_of(const FabricAddress& a) {
 
 }  // namespace
 
-// Keeps what it is to send, and has what arrived.
+// Holds packets to send, and received ones.
 class SealedCarrier::Card final : public io::PacketIo {
  public:
   explicit Card(const FabricAddress& at) : at_(at) {}
@@ -104,7 +104,7 @@ void SealedCarrier::send(uint32_t node, TxPacket& packet, sim::Datagram& datagra
   datagram = std::move(sealed);
 }
 
-// [TSS-083..094, TSS-108] One counter moves, and what is refused is gone.
+// [TSS-083..094, TSS-108] One counter moves, and a refused packet is gone.
 bool SealedCarrier::receive(sim::Datagram& datagram) {
   const auto node = datagram.to == address_of_node(0)   ? 0u
                     : datagram.to == address_of_node(1) ? 1u
@@ -132,7 +132,7 @@ bool SealedCarrier::receive(sim::Datagram& datagram) {
   return true;
 }
 
-// [TSS-021, TSS-090] Without keys nobody makes or changes anything.
+// [TSS-021, TSS-090] Without keys packets can neither be made nor changed.
 void SealedCarrier::check(const std::vector<std::byte>& octets, const sim::Datagram& opened) const {
   const auto origin = sealed_.find(octets);
   UET_ASSERT(origin != sealed_.end());
@@ -171,7 +171,7 @@ bool SealedCarrier::replay(Program& program, sim::Datagram& datagram) {
   return true;
 }
 
-// Half of them arrive as they are.
+// Half of them arrive unchanged.
 void SealedCarrier::alter(Program& program, sim::Datagram& datagram) {
   const uint8_t how = program.u8();
   const auto size = static_cast<uint32_t>(datagram.octets.size());
@@ -191,7 +191,7 @@ void SealedCarrier::alter(Program& program, sim::Datagram& datagram) {
     case 4:
       datagram.octets.resize(size + 1 + program.u8());
       break;
-    case 5:  // as a switch marks what it has cut [PDS-130]
+    case 5:  // as a switch marks trimmed packets [PDS-130]
       datagram.dscp = program.flag() ? 16 : 18;
       if (program.flag()) datagram.octets.resize(std::min(size, 12 + program.below(64)));
       break;

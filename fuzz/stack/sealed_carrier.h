@@ -1,7 +1,7 @@
-// Every packet of a node is sealed on its way to the network, and opened behind it, by the layer
-// that the provider uses (io::SealedIo), with keys that change while the run goes on. The forger is
-// a member of the domain, who can seal what it likes in anybody's name, or an outsider: then
-// nothing opens but what a node sealed, octet for octet, on its way. [TSS-143]
+// Every packet of a node is sealed on its way to the network, and opened after it, by the layer
+// that the provider uses (io::SealedIo), with keys that change during the run. The forger is a
+// member of the domain, who can seal any packet in any name, or an outsider: then only packets that
+// a node sealed open, octet for octet, on their path. [TSS-143]
 #pragma once
 
 #include "fuzz/stack/carrier.h"

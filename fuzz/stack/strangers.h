@@ -1,6 +1,6 @@
-// A flood from many addresses. Most are forged; the others receive what is sent to them and answer.
-// Checks that a forged address gets at most three times the octets that came from it, in the clear.
-// [T-01, PDS-251, PDS-252]
+// A flood from many addresses. Most are forged; the others receive packets and answer them. Checks
+// that a forged address gets at most three times the octets that came from it, in the clear. [T-01,
+// PDS-251, PDS-252]
 #pragma once
 
 #include "fuzz/stack/ledger.h"
@@ -18,7 +18,7 @@ namespace uet::fuzz {
 
 class Strangers {
  public:
-  // `is_sealed`: who sends has the key of its address, and is believed.
+  // `is_sealed`: the sender has the key of its address, and is proven.
   explicit Strangers(bool is_sealed) : is_sealed_(is_sealed) {}
 
   static constexpr uint32_t kFirst = 16;  // their addresses

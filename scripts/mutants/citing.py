@@ -47,8 +47,8 @@ class Program:
     def __init__(self, name, target, command, environment, labels):
         self.name, self.target, self.command = name, target, command
         self.labels, self.environment, self.left_out = labels, environment, ""
-        self.folders = set(labels)  # whose tests it has: of its labels and of its sources
-        self.locks = []  # what no two programs may have at the same time
+        self.folders = set(labels)  # the tests of the folder: its labels and its sources
+        self.locks = []  # resources that no two programs may have at the same time
         self.tests = {}  # "Suite.Name": rules
         self.is_part = False  # there are more tests in its target
         self.seconds = None  # of a run of all its tests without a fault

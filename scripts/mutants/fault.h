@@ -11,7 +11,7 @@ inline const int uet_fault_of_process = [] {
   return text == nullptr ? 0 : atoi(text);
 }();
 
-// Whether this process has fault `number`. What is computed at compile time has none.
+// Whether this process has fault `number`. Values computed at compile time have no faults.
 constexpr bool uet_fault(int number) {
   return !__builtin_is_constant_evaluated() && uet_fault_of_process == number;
 }

@@ -11,7 +11,7 @@ DECLARATION = re.compile(r"((?:[\w:<>,]+[&*]?\s+[&*]?)+\w+\s*=)(?!=)\s*(.+);$", 
 MARKED = re.compile(r"(.*)`(.+)`(.*)$", re.S)
 
 
-# What defines uet_fault(); lines keep their numbers.
+# The definition of uet_fault(); lines keep their numbers.
 SWITCH = '#include "scripts/mutants/fault.h"\n#line 1\n'
 
 

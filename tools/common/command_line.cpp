@@ -1,4 +1,4 @@
-// CLI11 says what is wrong; here it becomes a line with the name of the program and of its command.
+// CLI11 reports the error; here it becomes a line with the name of the program and of its command.
 #include "tools/common/command_line.h"
 
 #include <cstdio>
@@ -18,13 +18,13 @@ std::string complaint_about(const CLI::App& app, const std::string& word) {
 
 std::optional<int> parse(CLI::App& app, int argc, char** argv, Commands commands) {
   app.set_version_flag("--version", UET_VERSION, "Print the version and exit");
-  // Not require_subcommand(1): for a misspelt command it says that there is none.
+  // Not require_subcommand(1): for a misspelt command it reports a missing one.
   app.require_subcommand(0, 1);
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
     if (e.get_exit_code() == 0) return app.exit(e);
-    // What is not known comes before what is missing: it may be that, misspelt.
+    // Unknown words come before missing ones: the unknown one may be the missing one, misspelt.
     const auto unknown = app.remaining(true);
     return misuse(app, unknown.empty() ? e.what() : complaint_about(app, unknown.front()));
   }

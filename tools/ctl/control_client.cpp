@@ -58,7 +58,7 @@ std::string silence(int error) {
   return "does not answer: " + io::errno_text(error);
 }
 
-// What another process says goes to a terminal: octets that a terminal obeys become '?'.
+// Text of another process goes to a terminal: control characters become '?'.
 void make_printable(std::string& text) {
   for (char& c : text) {
     if (static_cast<unsigned char>(c) < 0x20 || c == 0x7F) c = '?';
@@ -96,7 +96,7 @@ void converse(const io::Fd& fd, std::string_view request, Reply& reply) {
   }
 }
 
-// Of all pages together: more paths than a domain can have.
+// Limit of all pages together: more paths than a domain can have.
 constexpr uint32_t kPagesMax = 1024;
 
 bool is_busy(const json& path) {

@@ -27,20 +27,20 @@ struct Found {
 std::vector<Found> find_domains();
 
 struct Reply {
-  nlohmann::ordered_json status;  // what the domain said; null: nothing of use
+  nlohmann::ordered_json status;  // the domain's answer; null: none of use
   pid_t pid = 0;                  // as the system says; 0: the process has ended
   std::string problem;            // a sentence; empty: none
-  bool foreign = false;           // of a user that this one may not ask
+  bool foreign = false;           // of another user, whom this one may not query
 };
 // `request` is one of prov/uet/observe/control_socket.h.
 Reply ask(const Found& domain, std::string_view request);
 
-// The paths of a domain, page by page, as one answer to kPathsRequest. Of more than `most` those
-// are kept that have something to send or in flight; "count" has them all. A domain that ends
-// meanwhile gives a problem. Cost: up to 10 ms for each 256 paths.
+// The paths of a domain, page by page, as one answer to kPathsRequest. If there are more than
+// `most`, paths with octets to send or in flight are kept; "count" is the number of all. A domain
+// that ends meanwhile gives a problem. Cost: up to 10 ms for each 256 paths.
 Reply ask_paths(const Found& domain, uint32_t most);
 
-// What the process calls itself, or "?".
+// The name of the process, or "?".
 std::string program_of(pid_t pid);
 
 }  // namespace uet::tools

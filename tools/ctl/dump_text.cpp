@@ -1,4 +1,4 @@
-// One line for each thing that waits.
+// One line for each waiting operation.
 #include "tools/ctl/dump_text.h"
 
 #include "tools/ctl/members.h"

@@ -1,4 +1,4 @@
-// Which processes uet_ctl asks, and which answers it accepts.
+// The processes that uet_ctl queries, and the answers that it accepts.
 #include "tools/ctl/look.h"
 
 #include <algorithm>
@@ -26,7 +26,7 @@ Look look(const std::vector<pid_t>& pids, const std::function<Reply(const Found&
     if (!reply.problem.empty()) {
       out.problems.push_back("process " + std::to_string(domain.pid) + ' ' + reply.problem);
     }
-    // A name can be made up by anybody of the same user; the process behind it cannot.
+    // Any process of the same user can make up a name; the process behind it is certain.
     if (!reply.status.is_object() || !is_wanted(pids, reply.pid)) continue;
     reply.status["pid"] = static_cast<uint32_t>(reply.pid);
     reply.status["program"] = program_of(reply.pid);

@@ -1,5 +1,5 @@
-// One look at the open uet domains of this host: all are asked the same, and what they answer and
-// why some do not is returned.
+// One query of the open uet domains of this host: all get the same request; returns their answers
+// and why some did not answer.
 #pragma once
 
 #include "tools/ctl/control_client.h"
@@ -32,7 +32,7 @@ bool tell_problems(const Look& look);
 // Prints why no process may have been found; returns kNothing.
 int explain_nothing(const std::vector<pid_t>& pids);
 
-// An array; indent -1: in one line. The name of a program may be no UTF-8.
+// An array; indent -1: in one line. The name of a program may be invalid UTF-8.
 std::string json_of(const std::vector<nlohmann::ordered_json>& domains, int indent);
 
 }  // namespace uet::tools

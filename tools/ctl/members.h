@@ -1,5 +1,5 @@
-// Members of an answer. What another program sent may lack anything, or be of another kind: then it
-// is 0, "?" or false.
+// Members of an answer. An answer of another program may lack a member, or have another type: then
+// it is 0, "?" or false.
 #pragma once
 
 #include <nlohmann/json.hpp>

@@ -1,5 +1,5 @@
-// From lines of numbers to what the page's scripts draw. The file is read twice: for its length,
-// and for as many of its samples as a page can hold.
+// Converts lines of numbers to the data of the page's scripts. The file is read twice: for its
+// length, and for as many of its samples as a page can hold.
 #include "tools/ctl/plot.h"
 
 #include "tools/ctl/command.h"
@@ -163,7 +163,7 @@ class Series {
   static json microseconds(int64_t ns) {
     return ns > 0 ? json(static_cast<double>(ns) * 1e-3) : json();
   }
-  // Rate and share since the sample before. Counts that fell are those of a new path to that peer.
+  // Rate and share since the sample before. Counts that fell belong to a new path to that peer.
   void put_acks(int64_t at_us, const Numbers& n) {
     const int64_t acks = at(n, Column::acks), marked = at(n, Column::marked);
     const bool is_same = acks >= acks_ && marked >= marked_;
@@ -185,7 +185,7 @@ class Series {
   json names_;
   json out_ = json::object();
   uint64_t last_sample_ = 0;
-  bool is_known_ = false;  // the three below are those of the sample before
+  bool is_known_ = false;  // the three below are from the sample before
   int64_t acks_ = 0;
   int64_t marked_ = 0;
   int64_t at_us_ = 0;

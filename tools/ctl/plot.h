@@ -8,8 +8,8 @@ namespace uet::tools {
 // Whether pages can be drawn; else says that `command` cannot.
 bool can_plot(const char* command);
 
-// Reads what `uet_ctl record` wrote and writes the page; says what is wrong. Returns the exit
-// status: 0, or 2 where one of the files cannot be used.
+// Reads the file of `uet_ctl record` and writes the page; reports errors. Returns the exit status:
+// 0, or 2 if one of the files cannot be used.
 int plot_file(const std::string& recording, const std::string& page);
 
 }  // namespace uet::tools

@@ -45,7 +45,7 @@ struct RecordOptions {
   bool is_quiet = false;
 };
 
-// What CLI11 checks a time by.
+// CLI11's check of a time.
 std::function<std::string(const std::string&)> check_of(const prov::Setting& row) {
   return [&row](const std::string& text) -> std::string {
     if (prov::parse_value(row, text)) return {};
@@ -116,7 +116,7 @@ class Session {
   }
 
  private:
-  // Why the recording ends with this sample; null: it goes on.
+  // Why the recording ends with this sample; null: it continues.
   const char* take(const Look& now) {
     for (const std::string& problem : now.problems) {
       is_complete_ = false;

@@ -1,6 +1,5 @@
-// uet_ctl: what the open uet domains of this host count and do, read from outside their processes,
-// and whether the host is fit for uet at all.
-// docs/howto/uet_ctl.md is its manual.
+// uet_ctl: counters and state of the open uet domains of this host, read from outside their
+// processes, and checks of the host for uet. docs/howto/uet_ctl.md is its manual.
 #include "tools/common/command_line.h"
 #include "tools/ctl/command.h"
 #include "tools/ctl/doctor/command.h"

@@ -32,7 +32,7 @@ bool AgentClients::say(const Client& client, const std::string& what) const {
 void AgentClients::refuse(const Client& client, const std::string& why) const {
   const keys::SecretText frame = keys::frame_of(keys::FrameKind::error, why);
   const std::string_view octets = frame.view();
-  // One that does not read it learns it from the end of the connection.
+  // A client that does not read it learns it from the end of the connection.
   [[maybe_unused]] const ssize_t sent =
       ::send(client.socket.get(), octets.data(), octets.size(), MSG_NOSIGNAL | MSG_DONTWAIT);
   (void)say(client, "refused: " + why);

@@ -1,5 +1,5 @@
-// The processes that a key agent serves. Their number is bounded, in all and for each user; one
-// that does not ask, or does not read what it gets, loses its place. Nothing here waits.
+// The processes that a key agent serves. Their number is limited, in all and for each user; one
+// that does not ask, or does not read its keys, loses its place. Nothing here waits.
 #pragma once
 
 #include "keys/agent_protocol.h"
@@ -28,13 +28,13 @@ class AgentClients {
   // Serves these users, `most` processes in all, divided between the users.
   AgentClients(std::vector<uid_t> users, uint32_t most, Log log);
 
-  // What every process gets from now on, those that are there and those that come.
+  // The frame for every process from now on, present and future ones.
   void offer(Keys keys, Instant now);
-  // A process that connected, or another user, who is told so.
+  // A process connected; one of another user is refused with a message.
   void add(keys::Descriptor socket, Instant now);
   // Appends what to wait for.
   void watch(std::vector<pollfd>& all) const;
-  // Reads, writes, and drops who took too long. `events`: what watch() appended, with what came.
+  // Reads, writes, and drops slow clients. `events`: the list of watch(), with its events.
   void serve(const pollfd* events, Instant now);
 
   size_t count() const { return clients_.size(); }

@@ -45,8 +45,8 @@ void AgentSocket::fail(const std::string& what) const {
   throw keys::KeyFileError(path_ + ": " + what);
 }
 
-// Who may write to it could replace the socket by his own. In a folder like /tmp only the owner of
-// a file can.
+// A user who may write to the folder could replace the socket. In a folder like /tmp only the owner
+// of a file can.
 void AgentSocket::check_folder() const {
   const std::string folder = std::filesystem::absolute(path_).parent_path();
   struct stat s {};

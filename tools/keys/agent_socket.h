@@ -1,4 +1,4 @@
-// The Unix socket that a key agent listens on: where it may lie, and what it may replace.
+// The Unix socket of a key agent: its permitted folders, and the files that it may replace.
 #pragma once
 
 #include "keys/descriptor.h"
@@ -11,9 +11,8 @@ namespace uet::tools {
 
 class AgentSocket {
  public:
-  // Listens at `path`, with these rights. Throws KeyFileError when others than root and our user
-  // may put something in its place, and when there is something that is not a socket of our user,
-  // or a socket that a process listens on.
+  // Listens at `path`, with these rights. Throws KeyFileError when users other than root and ours
+  // could replace it, and when the path is taken by anything but an unused socket of our user.
   AgentSocket(std::string path, mode_t mode);
   // Removes the socket, unless it was replaced.
   ~AgentSocket();

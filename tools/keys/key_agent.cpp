@@ -54,7 +54,7 @@ void KeyAgent::log(const std::string& line) {
   if (++lines_ <= kLinesASecond) std::fprintf(stderr, "uet_keys serve: %s\n", line.c_str());
 }
 
-// Throws KeyFileError: the file is wrong, and what was given before is given on.
+// Throws KeyFileError: the file is wrong, and the old keys are served on.
 void KeyAgent::read(Instant now) {
   const keys::SecretText text = keys::read_secret_file(file_);
   (void)keys::parse_key_file(text.view(), file_);

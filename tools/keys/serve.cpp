@@ -1,4 +1,4 @@
-// Users, signals, and what the kernel is asked to keep out of core dumps.
+// Users, signals, and memory that the kernel keeps out of core dumps.
 #include "tools/keys/serve.h"
 
 #include "keys/key_file.h"
@@ -45,7 +45,7 @@ AgentTerms terms_of(const ServeOptions& options) {
     if (!user) throw keys::KeyFileError("there is no user " + name);
     if (std::find(terms.users.begin(), terms.users.end(), *user) != terms.users.end()) continue;
     terms.users.push_back(*user);
-    // Connecting is writing. Who is not in the list is turned away.
+    // Connecting needs the right to write. A user who is not in the list is refused.
     if (*user != ::geteuid()) terms.mode = 0666;
   }
   if (terms.users.empty()) terms.users.push_back(::geteuid());

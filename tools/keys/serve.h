@@ -16,7 +16,7 @@ struct ServeOptions {
 // Serves until a signal ends it (SIGTERM, SIGINT, SIGHUP). Throws KeyFileError.
 void serve(const ServeOptions& options);
 
-// The number of a user, given by name or number. Nothing: there is none.
+// The number of a user, given by name or number. Nothing: the user does not exist.
 std::optional<unsigned> user_of(const std::string& name);
 
 }  // namespace uet::tools

@@ -44,7 +44,7 @@ struct Options {
   bool quiet = false;
 };
 
-// What a command has written, and what to do then.
+// The output of a command, and the next step for the user.
 struct Report {
   std::string file, done, next;
 };
@@ -111,7 +111,7 @@ Report generate(const Options& options) {
   like.clear_bytes = static_cast<uint8_t>(options.clear);
   domain.keys.push_back(new_key(like, false));
   file.domains.push_back(domain);
-  parse_key_file(text_of(file), options.file);  // what was given is legal together
+  parse_key_file(text_of(file), options.file);  // the options are legal together
   write_key_file(file, options.file);
   std::string next = "copy the file to all hosts of the domain";
   if (domain.terms.mode == tss::Mode::server) {
@@ -185,7 +185,7 @@ Report remove(const Options& options) {
           "the same on all hosts"};
 }
 
-// What a server gives one of its clients, named by address or SSI. [TSS-031, TSS-033]
+// The keys that a server gives one of its clients, named by address or SSI. [TSS-031, TSS-033]
 Report give_client(const Options& options) {
   KeyFile file = read_key_file(options.file);
   const DomainEntry& server = domain_of(file, options);

@@ -8,7 +8,7 @@
 namespace uet::tools {
 namespace {
 
-// JSON inside a script element: no "<" of it can end the element.
+// JSON inside a script element: no "<" in it can end the element.
 std::string inside_script(const nlohmann::json& value) {
   std::string out;
   const auto text = value.dump(-1, ' ', false, nlohmann::json::error_handler_t::replace);

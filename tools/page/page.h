@@ -12,8 +12,8 @@ namespace uet::tools {
 // Whether D3 was there when the program was built.
 bool can_draw();
 
-// The parts that one kind of page adds to the common ones. They are files of the project, so they
-// are not escaped.
+// The parts that one kind of page adds to the common ones. They are files of the project and are
+// not escaped.
 struct PageParts {
   const char* title;
   const char* style;
@@ -21,7 +21,7 @@ struct PageParts {
   std::initializer_list<const char*> scripts;
 };
 
-// `data` is the constant `name` of the scripts. Nothing of it becomes markup or code.
+// `data` is the constant `name` of the scripts. It cannot become markup or code.
 std::string page_of(const PageParts& parts, const char* name, const nlohmann::json& data);
 
 }  // namespace uet::tools

@@ -1,4 +1,4 @@
-// The ciphers and what goes into them are tss/'s. [TSS-026, TSS-034]
+// The ciphers and their inputs are those of tss/. [TSS-026, TSS-034]
 #include "tools/pcap/packet_keys.h"
 
 #include <algorithm>

@@ -17,7 +17,7 @@ class PacketKeys {
     uint32_t line;
   };
 
-  // Returns what is wrong with the text, and in which line; or nothing.
+  // Returns the error in the text, and its line; or nothing.
   std::string take(std::string_view text);
   const std::vector<Known>& all() const { return keys_; }
 

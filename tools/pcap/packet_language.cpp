@@ -34,7 +34,7 @@ struct Endpoint {
 
 bool is_v4(const Endpoint& e) { return e.address.family == wire::IpFamily::v4; }
 
-// What is around the UET headers.
+// The layers around the UET headers.
 struct Around {
   uint64_t time_ns = 0;
   Endpoint from{.port = kSourcePort};
@@ -217,7 +217,7 @@ Octets transport_of(const Around& a, uint16_t length) {
   return out;
 }
 
-// What is carried by Ethernet itself.
+// The payload of Ethernet itself.
 Octets link_frame_of(const Around& a, const Octets& content) {
   Octets out(wire::EthernetHeader::kSizeUntagged);
   wire::Writer w(out);
@@ -234,7 +234,7 @@ void append(Octets& out, std::span<const std::byte> octets) {
   out.insert(out.end(), octets.begin(), octets.end());
 }
 
-// A sealed packet has no CRC; what a switch cuts off it loses besides its ICV. [TSS-005]
+// A sealed packet has no CRC; a trimmed one also loses its ICV. [TSS-005]
 std::string frame_of(const Around& a, const Octets& uet, Sealer* sealer, Octets& out) {
   const bool sealed = sealer != nullptr && sealer->seals(a.seal);
   const size_t crc = a.crc ? wire::CrcTrailer::kSize : 0;

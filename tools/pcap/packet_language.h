@@ -21,8 +21,8 @@ struct Frame {
   std::string point;              // name of the interface; empty: the first
 };
 
-// What a line gives: a frame, an interface of the capture, nothing (an empty line or a comment), or
-// what is wrong with it.
+// The result of a line: a frame, an interface of the capture, nothing (an empty line or a comment),
+// or an error.
 struct Line {
   std::optional<Frame> frame;
   std::optional<CapturePoint> point;
@@ -34,15 +34,15 @@ struct Text {
   std::vector<Captured> packets;
   std::vector<CapturePoint> points;
 
-  // Returns what is wrong with it, or nothing.
+  // Returns the error, or nothing.
   std::string take(Line line);
 };
 
 // Lines that say so are sealed, if there is a sealer; without one they are in clear.
 Line parse_line(std::string_view text, Sealer* sealer = nullptr);
 
-// The part of a line behind its first bar: headers and octets, as they follow the UDP header. They
-// are added to `out`. Returns what is wrong, or nothing.
+// The part of a line after its first bar: headers and octets, as they follow the UDP header. They
+// are added to `out`. Returns the error, or nothing.
 std::string take_content(std::string_view text, std::vector<std::byte>& out);
 
 }  // namespace uet::tools

@@ -1,4 +1,4 @@
-// Seals the packets of uet_pcap as TSS says, with the lines of a key file. One Sealer a capture: it
+// Seals the packets of uet_pcap by TSS, with the lines of a key file. One Sealer for a capture: it
 // counts. Without OpenSSL it takes no keys.
 #pragma once
 
@@ -11,10 +11,10 @@
 
 namespace uet::tools {
 
-// What a line says of its sealing.
+// The sealing options of a line.
 struct Seal {
   std::optional<uint32_t> sdi;  // none: not sealed, unless all are
-  std::optional<uint32_t> an;   // none: that of the key
+  std::optional<uint32_t> an;   // none: the one of the key
   uint32_t epoch = 0;
   std::optional<uint32_t> ssi;
   std::optional<uint64_t> counter;  // none: one more than the last of this source and key
@@ -33,7 +33,7 @@ class Sealer {
   // Every packet is sealed with a key of this domain, unless its line names another.
   std::optional<uint32_t> sdi_of_all;
 
-  // Returns what is wrong with the text, and in which line; or nothing.
+  // Returns the error in the text, and its line; or nothing.
   std::string take_keys(std::string_view text) { return keys_.take(text); }
 
   bool seals(const Seal& how) const { return how.sdi || sdi_of_all; }
@@ -41,7 +41,7 @@ class Sealer {
   // Octets that sealing adds.
   static size_t overhead(const Seal& how);
 
-  // Appends header, content and ICV. Returns what is wrong, or nothing.
+  // Appends header, content and ICV. Returns the error, or nothing.
   std::string seal(const Seal& how, const SealedRoute& route, std::span<const std::byte> content,
                    std::vector<std::byte>& out);
 

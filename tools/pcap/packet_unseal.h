@@ -16,8 +16,8 @@ enum class Opening : uint8_t {
   opened,
 };
 
-// What was in a sealed packet, from the PDS header on, goes to `content`. `packet` is that of
-// wire::decode, from the IP header or before on, and the octets that it views are still there.
+// The contents of a sealed packet, from the PDS header on, go to `content`. `packet` is the result
+// of wire::decode, from the IP header or before on, and the octets that it views are still there.
 Opening unseal(PacketKeys& keys, const wire::DecodedPacket& packet,
                std::vector<std::byte>& content);
 // The headers and the payload of `packet` are those of the content from here on, which they view.

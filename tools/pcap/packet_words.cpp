@@ -10,7 +10,7 @@ namespace {
 
 using namespace wire;
 
-// Puts the header of that name in place, if there is one.
+// Puts the header of that name in place, if the name is known.
 template <class Header, size_t... index>
 bool start(Header& out, std::string_view name, std::index_sequence<index...>) {
   const auto is_it = [&](const Header& tried) {
@@ -50,7 +50,7 @@ std::optional<uint64_t> number(std::string_view text, uint64_t max) {
 
 uint64_t largest(const Field& field) { return field.is_signed ? field.mask() >> 1 : field.mask(); }
 
-// What `use` returns for the header of that section.
+// The result of `use` for the header of that section.
 template <class AnyParts, class Use>
 auto with_header(AnyParts& parts, Section section, Use use) {
   if (section == Section::pds) return use(parts.pds);

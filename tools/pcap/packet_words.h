@@ -35,11 +35,11 @@ wire::FieldList fields_of(const Parts& parts, Section section);
 std::vector<std::string_view> words_of(std::string_view text);
 
 // Takes one header of a line: its name and then its fields, each "field=value" or, for a bit, the
-// name alone. Values are numbers or names of codes. Returns what is wrong, or nothing.
+// name alone. Values are numbers or names of codes. Returns the error, or nothing.
 std::string take_header(Parts& parts, std::span<const std::string_view> words);
 
-// Puts the header of that name into its section, all fields 0; the section, or nothing if there is
-// no such header.
+// Puts the header of that name into its section, all fields 0; the section, or nothing for an
+// unknown name.
 std::optional<Section> start_header(Parts& parts, std::string_view name);
 
 // The name of the header in that section; empty if there is none.
@@ -59,7 +59,7 @@ std::string value_text(const wire::Field& field, uint64_t value);
 void set_next_header(Parts& parts);
 
 // Takes octets: hex digits, *N for N octets that count up from 0, *N+S for N that count up from S,
-// XX*N for N times the octet XX. False: it is none of these.
+// XX*N for N times the octet XX. False: none of these forms.
 bool take_octets(std::string_view text, std::vector<std::byte>& out);
 
 // The headers in the language, with bars between them; fields that are 0 are left out.

@@ -37,7 +37,7 @@ int fail(const std::string& what) {
   return kBadInput;
 }
 
-// Hands the lines of the key file, if there is one, to take(text). Returns what is wrong.
+// Passes the lines of the key file, if there is one, to take(text). Returns the error.
 template <class Take>
 std::string read_keys(const Options& options, Take&& take) {
   std::vector<std::byte> octets;
@@ -78,7 +78,7 @@ int make(const Options& options) {
   return problem.empty() ? kGood : fail(problem);
 }
 
-// What is said of a sealed packet that stays closed although there are keys.
+// The text for a sealed packet that stays closed although there are keys.
 const char* why_closed(uet::tools::Opening opening) {
   switch (opening) {
     case uet::tools::Opening::no_key:

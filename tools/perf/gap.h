@@ -1,4 +1,4 @@
-// What an ACK over a gap costs at the source, by how many packets are outstanding.
+// Cost of an ACK over a gap at the source, by the number of outstanding packets.
 #pragma once
 
 #include "tools/perf/match.h"

@@ -14,7 +14,8 @@ struct LossPlan {
   uint64_t seed = 1;
   uint64_t rate_bps = 100'000'000'000;               // of either end's link
   Duration round_trip = Duration::microseconds(20);  // without queues
-  // Of a link to the target that has half the rate; what finds no room there is lost. 0: no such.
+  // Rate of the slow link as a share of the target's link; packets that find no room there are
+  // lost. 0: no slow link.
   uint32_t queue_bytes = 0;
   Duration warm_up = Duration::milliseconds(5);  // not measured
   Duration measured = Duration::milliseconds(20);
@@ -24,7 +25,7 @@ struct LossFigure {
   double goodput_gbps = 0;  // payload of completed messages
   uint64_t packets = 0;     // requests sent, resends included
   uint64_t resends = 0;
-  uint64_t timeouts = 0;  // of these, for want of any better sign
+  uint64_t timeouts = 0;  // of these, without a better sign
   uint64_t lost = 0;      // by the network, either way
 };
 

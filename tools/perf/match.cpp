@@ -36,7 +36,8 @@ class Queue {
     }
   }
 
-  // Wildcards older than all receives, of which none takes any message: each match looks at them.
+  // Wildcard receives older than all others, none of which takes a message: each match looks at
+  // them.
   void post_wildcards() {
     for (uint32_t i = 0; i < kWildcards; ++i) {
       ses::PostedReceive& w = receives_[count_ + i];

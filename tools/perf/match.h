@@ -1,4 +1,4 @@
-// What it costs to find the receive of a message, and the message of a receive, by how many wait.
+// Cost of finding the receive of a message, and the message of a receive, by the number that wait.
 #pragma once
 
 #include <cstdint>

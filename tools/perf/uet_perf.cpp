@@ -97,7 +97,7 @@ Figure codec(const Options& options) {
   return {"parse RUD request + SES standard header", ns, "packet"};
 }
 
-// A 4 KiB copy within the first-level cache: what the stack figures contain once per packet.
+// A 4 KiB copy within the first-level cache: the stack figures contain one for each packet.
 double copy_ns(uint32_t repeats) {
   static std::byte from[4096], to[4096];
   return best_ns(repeats, [&] {
@@ -166,7 +166,7 @@ Figure stack(const Options& options, uint32_t flows, double copy) {
 constexpr uint32_t kPdcCounts[] = {1, 16, 64, 256, 1024, 4096};
 constexpr uint32_t kPdcRows = sizeof kPdcCounts / sizeof kPdcCounts[0];
 
-// What one kind of traffic costs by the number of PDCs. [PDS 22]
+// Cost of one kind of traffic by the number of PDCs. [PDS 22]
 struct Column {
   const char* name;
   perf::Spread spread;
@@ -344,7 +344,7 @@ int print(const Options& options, const std::vector<Figure>& figures) {
   return 0;
 }
 
-// Commands that measure something of their own.
+// Commands with other measurements.
 struct Commands {
   CLI::App* table = nullptr;
   CLI::App* lossy = nullptr;
@@ -383,7 +383,7 @@ Commands add_commands(CLI::App& app, Options& options, CLI::Option* with_flows) 
   return c;
 }
 
-// What is measured without a command.
+// The measurements without a command.
 int measure_stack(const Options& options) {
   const double copy = copy_ns(options.repeats);
   if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});

@@ -8,11 +8,11 @@
 
 namespace uet::tools {
 
-// What a record says, a line for each of its parts; in the first what it is. A record that says
-// that is broken.
+// The contents of a record, a line for each of its parts; the first names its kind. A broken record
+// is shown as broken.
 std::vector<std::string> lines_of(recording::Kind kind, std::span<const std::byte> body);
 
-// The lines of two records that differ, of their parts only those that differ first.
+// The differing lines of two records; only the first differing parts.
 struct SideBySide {
   std::vector<std::string> recorded;
   std::vector<std::string> now;

@@ -22,7 +22,7 @@ struct CompareOptions {
   bool is_json = false;
 };
 
-// Of each more is worse.
+// Quantities for which more is worse.
 struct Measure {
   const char* name;
   bool is_time;                       // in us; otherwise a count
@@ -66,7 +66,7 @@ double sum_of(const nlohmann::json& result, const Measure& measure) {
   return sum;
 }
 
-// What a run was asked for, in one line.
+// The options of a run, in one line.
 std::string words_of(const nlohmann::json& result) {
   std::string out;
   for (const char* key : {"topology", "matrix", "workload", "plan", "congestion", "balancing"}) {

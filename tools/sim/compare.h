@@ -1,4 +1,4 @@
-// uet_sim compare: what is different between two results of uet_sim run.
+// uet_sim compare: differences between two results of uet_sim run.
 #pragma once
 
 #include <CLI/CLI.hpp>
@@ -7,9 +7,9 @@
 
 namespace uet::tools {
 
-// Adds the command; what is returned runs it after the command line was parsed, and returns the
-// exit status: 0 when the second result is no worse than the limit allows, 1 when it is, 2 when a
-// file is no result.
+// Adds the command; the result runs it after the command line was parsed, and returns the exit
+// status: 0 when the second result is no worse than the limit allows, 1 when it is, 2 when a file
+// is no result.
 std::function<int()> add_compare(CLI::App& app);
 
 }  // namespace uet::tools

@@ -96,7 +96,7 @@ AllReduceAnswer all_reduce(const PlanOptions& o, const sim::Training& t) {
   return a;
 }
 
-// What cannot be answered; empty: nothing.
+// Why the question cannot be answered; empty: it can.
 std::string problem_of(const PlanOptions& o, const sim::Training& t) {
   const bool wants_step = !o.file.empty() || is_given(o, "layers");
   if (!o.work && !o.tokens && !o.all_reduce && !wants_step) {

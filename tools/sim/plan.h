@@ -7,8 +7,8 @@
 
 namespace uet::tools {
 
-// Adds the command; what is returned runs it after the command line was parsed, and returns the
-// exit status: 0 with an answer, 2 when the question cannot be answered.
+// Adds the command; the result runs it after the command line was parsed, and returns the exit
+// status: 0 with an answer, 2 when the question cannot be answered.
 std::function<int()> add_plan(CLI::App& app);
 
 }  // namespace uet::tools

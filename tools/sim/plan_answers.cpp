@@ -24,7 +24,7 @@ using sim::Unit;
   out += line;
 }
 
-// "1,234": whole, rounded up, because there is no part of a GPU.
+// "1,234": whole, rounded up, because GPUs are whole.
 std::string whole(double value) {
   std::string digits = std::to_string(static_cast<long long>(std::ceil(value - 1e-6)));
   for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
@@ -106,7 +106,7 @@ void add_all_reduce(std::string& out, const AllReduceAnswer& a) {
       bytes_text(a.bytes).c_str(), a.ranks, quantity_text(a.cluster.link_gbps, Unit::gbps).c_str(),
       time_text(static_cast<double>(a.cluster.link_latency.ns()) * 1e-9).c_str());
   const auto line = [&](const std::string& name, double seconds) {
-    // What a ring without latency would take is the bound for all of them.
+    // The time of a ring without latency is the bound for all of them.
     const double rate = 2.0 * (a.ranks - 1) / a.ranks * a.bytes * 8 / seconds * 1e-9;
     add(out, "  %-28s %-9s bus bandwidth %s\n", name.c_str(), time_text(seconds).c_str(),
         quantity_text(rate, Unit::gbps).c_str());

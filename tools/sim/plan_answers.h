@@ -1,4 +1,4 @@
-// What uet_sim plan answers, as records; and as text for people and JSON.
+// The answers of uet_sim plan, as records; and as text for people and JSON.
 #pragma once
 
 #include "sim/training/step_cost.h"

@@ -260,7 +260,7 @@ void set_thresholds(SwitchConfig& switches, const std::string& text) {
   switches.pfc = true;
 }
 
-// What a comparison transport cannot have.
+// Options that a comparison transport does not support.
 void check_options(const Options& o) {
   check_choice(o.stack);
   if (is_model(o.stack) && o.is_evs_given) {
@@ -352,7 +352,7 @@ std::vector<std::string> texts(const std::vector<std::string_view>& names) {
   return {names.begin(), names.end()};
 }
 
-// Of --cc: the stack's, and the comparison transports.
+// Values of --cc: the stack's, and the comparison transports.
 std::vector<std::string_view> all_congestion() {
   std::vector<std::string_view> out = congestion_names();
   for (const auto& model : sim::transports::transport_names()) out.push_back(model.name);

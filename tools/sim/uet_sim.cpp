@@ -36,7 +36,7 @@ std::string to_algorithm(std::string& name) {
   return {};
 }
 
-// What the command line says instead of the seed.
+// The values on the command line that replace those of the seed.
 struct Instead {
   bool calm = false;
   bool lengths_only = false;

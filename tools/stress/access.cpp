@@ -1,4 +1,4 @@
-// The calls that work on a peer's memory, and the comparison with what it must hold.
+// The calls that access a peer's memory, and the comparison with its expected contents.
 #include "tools/stress/access.h"
 
 #include <algorithm>

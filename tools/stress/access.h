@@ -1,5 +1,5 @@
-// Operations on the memory of a peer: writes, reads, and atomics. One process alone works on its
-// area there and knows what it holds, so each read is checked.
+// Operations on the memory of a peer: writes, reads, and atomics. One process alone uses its area
+// there and knows its contents, so each read is checked.
 #pragma once
 
 #include "tools/stress/outbox.h"
@@ -51,7 +51,7 @@ class Reading : public Operation {
   static std::unique_ptr<Operation> make(const Options& options, Node& node, const PeerRef& peer,
                                          Rng& rng);
   static std::unique_ptr<Operation> whole_area(const PeerRef& peer);
-  // Of what an earlier life of this process has left there.
+  // Data that an earlier run of this process has left there.
   static std::unique_ptr<Operation> learning(const PeerRef& peer);
   // After a write of the same range, which stays locked.
   static std::unique_ptr<Operation> after_write(const PeerRef& peer, const Range& range);

@@ -231,8 +231,8 @@ void Director::on_failed(uint32_t slot, std::istringstream& words) {
   }
 }
 
-// A process may get the port of one that has ended (with same_name it always does). What an older
-// process still shares with that one fails once.
+// A process may get the port of one that has ended (with same_name it always does). Operations of
+// an older process toward the old one fail once.
 bool Director::is_stale(uint32_t slot, uint32_t to, Clock::time_point when) const {
   const Process& target = processes_[to];
   return target.serial > processes_[slot].serial && when >= target.began &&
@@ -367,10 +367,10 @@ void Director::phase(State wanted, const char* command, const char* name) {
   }
 }
 
-// Nobody is killed from here on: every message that was accepted must arrive.
+// No process is killed from here on: every accepted message must arrive.
 void Director::finish() {
   for (Process& process : processes_) process.resume();
-  // Those that are told to leave may still be on their way out.
+  // Processes that were told to leave may still be ending.
   loop_until(Clock::now() + kStartLimit, State::working);
   while (std::any_of(processes_.begin(), processes_.end(),
                      [](const Process& process) { return process.is_ending; }) &&

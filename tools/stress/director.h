@@ -17,7 +17,7 @@
 
 namespace uet::stress {
 
-// What a run has come to.
+// The result of a run.
 struct Verdict {
   std::string outcome;  // "passed", "failed" or "interrupted"
   double seconds = 0;
@@ -27,7 +27,7 @@ struct Verdict {
   uint64_t exited = 0;
   uint64_t stopped = 0;
   uint64_t failures_expected = 0;  // toward processes that had ended
-  uint64_t receives_failed = 0;    // of messages whose sender may have ended
+  uint64_t receives_failed = 0;    // messages whose sender may have ended
   std::vector<std::string> defects;
 };
 

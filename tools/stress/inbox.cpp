@@ -1,4 +1,4 @@
-// Receives, and what is checked when one ends.
+// Receives, and the checks when one ends.
 #include "tools/stress/inbox.h"
 
 #include <algorithm>
@@ -19,7 +19,7 @@ struct Inbox::Receive : Pending {
   Inbox* inbox;
   uint32_t stream;
   uint64_t posting;
-  PeerRef directed_at;  // null: anybody
+  PeerRef directed_at;  // null: any peer
   bool is_cancelled = false;
   bool is_multi = false;
   std::unique_ptr<uint8_t[]> buffer;

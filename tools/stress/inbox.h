@@ -18,7 +18,7 @@ class Inbox {
         uint32_t slot, uint32_t incarnation);
   ~Inbox();
 
-  // Posts what is missing. `directed_at` may be nobody.
+  // Posts missing receives. `directed_at` may be null.
   void replenish(const PeerRef& directed_at, Rng& rng);
   // A process is gone: what waits for it alone is cancelled, and its address may mean another.
   void forget(const Peer& peer);

@@ -1,4 +1,4 @@
-// What came twice, out of order or not at all.
+// Finds messages that came twice, out of order or not at all.
 #include "tools/stress/ledger.h"
 
 #include <iterator>

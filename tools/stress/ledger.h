@@ -1,4 +1,4 @@
-// What one process has received: which messages of each stream came, and which must still come.
+// Messages that one process has received: which of each stream came, and which must still come.
 #pragma once
 
 #include "tools/stress/message.h"
@@ -16,8 +16,8 @@ class Ledger {
   // Where a message lies: in receive order, and within a receive of several.
   using Place = std::pair<uint64_t, size_t>;
 
-  // The message came. is_ordered: messages of its stream keep their order. Returns what is wrong,
-  // or nothing.
+  // The message came. is_ordered: messages of its stream keep their order. Returns the error, or
+  // nothing.
   std::string record(const MessageId& id, Place place, bool is_ordered);
   // `count` messages were sent on that stream by a process that sends no more. On all its streams
   // together `excused` messages may be missing.

@@ -1,5 +1,5 @@
-// What a message of the stress program is. Its name says everything: the two ends derive length,
-// form and content from it, so each octet can be checked and nothing is agreed beforehand.
+// A message of the stress program. Its name is enough: the two ends derive length, form and content
+// from it, so each octet can be checked without any agreement.
 #pragma once
 
 #include <cstddef>

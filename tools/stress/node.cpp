@@ -23,7 +23,7 @@ void shut(T*& object, const char* what) {
   check(fi_close(&closing->fid), what);
 }
 
-// What a provider may lack, tried in this order.
+// Optional features of a provider, tried in this order.
 constexpr uint64_t kNeeded = FI_MSG | FI_TAGGED | FI_RMA;
 constexpr uint64_t kWanted[] = {
     FI_ATOMIC | FI_FENCE | FI_SOURCE | FI_DIRECTED_RECV | FI_MULTI_RECV,
@@ -57,7 +57,7 @@ void Node::choose(const Options& options, uint32_t slot) {
   hints->domain_attr->threading = FI_THREAD_SAFE;
   hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
   hints->domain_attr->mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED;
-  // Memory of a process that began anew must not be reached by the key of the one before it.
+  // The key of an earlier process must not reach the memory of a restarted one.
   if (!options.same_name) hints->domain_attr->mr_mode |= FI_MR_PROV_KEY;
   if (traits_.auto_progress) hints->domain_attr->data_progress = FI_PROGRESS_AUTO;
   hints->domain_attr->cq_data_size = sizeof(uint64_t);

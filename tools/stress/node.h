@@ -20,7 +20,7 @@
 
 namespace uet::stress {
 
-// What a completion queue says of one operation.
+// The entry of a completion queue for one operation.
 struct Outcome {
   int err = 0;  // 0: it succeeded
   uint64_t flags = 0;
@@ -67,9 +67,10 @@ class Node {
   bool is_ordered() const { return (info_->tx_attr->msg_order & FI_ORDER_SAS) != 0; }
   std::string provider() const { return info_->fabric_attr->prov_name; }
 
-  // Who gets what names no operation of this process: written data, and errors without a context.
+  // Gets entries that name no operation of this process: written data, and errors without a
+  // context.
   void set_orphans(std::function<void(const Outcome&)> orphan) { orphan_ = std::move(orphan); }
-  // Hands out what the queues hold: how many entries.
+  // Passes on the entries of the queues; returns how many.
   size_t poll();
   // Sleeps until a queue has something, another descriptor can be read, or the time is over.
   void wait(int other_fd, int timeout_ms);

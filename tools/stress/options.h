@@ -1,4 +1,4 @@
-// What a run of the stress program is asked to do, and how one of its processes behaves.
+// The options of a run of the stress program, and the behaviour of its processes.
 #pragma once
 
 #include "tools/stress/message.h"
@@ -21,7 +21,7 @@ struct Options {
   std::string provider = "uet";
   uint32_t duration_s = 600;
   uint32_t processes = 6;
-  uint32_t peers = 3;  // of each process: those that follow it
+  uint32_t peers = 3;  // of each process: the messages that follow it
   uint32_t bytes_max = 1 << 20;
   uint32_t window = 32;     // operations of a process at once
   uint32_t kill_ms = 8000;  // on average, between two ends of processes; 0: none
@@ -48,7 +48,7 @@ enum class Waiting : uint8_t {
   fd,
 };
 
-// What differs from process to process.
+// Options that differ from process to process.
 struct Traits {
   bool ordered;
   bool multi_recv;

@@ -18,11 +18,11 @@ using Clock = std::chrono::steady_clock;
 class Operation : public Pending {
  public:
   Operation(Count its_kind, PeerRef its_peer) : kind(its_kind), peer(std::move(its_peer)) {}
-  // Calls libfabric; what it returned.
+  // Calls libfabric; returns its result.
   virtual ssize_t post(fid_ep* ep) = 0;
   // The call was accepted.
   virtual void on_accepted() {}
-  // It has ended well. Returns what is to follow, or null; empty `defect`: all was right.
+  // It has ended well. Returns the next operation, or null; empty `defect`: no error.
   virtual std::unique_ptr<Operation> finish(std::string& defect) = 0;
   // It will not be posted, or has failed.
   virtual void give_up() {}
@@ -46,9 +46,9 @@ class Outbox {
 
   // Begins operations toward these peers while there is room; false: nothing could be done.
   bool step(const std::vector<PeerRef>& peers, Rng& rng);
-  // Goes on with what is begun, and begins nothing.
+  // Continues started operations, and begins none.
   void finish_begun();
-  // Reads the area of a peer to know what it holds.
+  // Reads the area of a peer to know its contents.
   void learn(const PeerRef& peer);
   // Reads the areas of these peers once more, and compares.
   void read_back(const std::vector<PeerRef>& peers);

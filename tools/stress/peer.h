@@ -1,5 +1,5 @@
-// Another process as one process knows it: where it is, what was sent to it, and what its memory
-// holds. A process that restarts is another peer; the old one goes when its last operation ends.
+// Another process as one process knows it: its address, the messages to it, and the contents of its
+// memory. A process that restarts is another peer; the old one goes when its last operation ends.
 #pragma once
 
 #include "tools/stress/node.h"
@@ -14,7 +14,7 @@ constexpr size_t kLockBytes = 1024;
 // A restarted process does not write where packets of its predecessor may still arrive.
 constexpr uint32_t kAreasPerWriter = 4;
 
-// Each writer has areas of its own in the region of a process: octets, then counters.
+// Each writer has separate areas in the region of a process: octets, then counters.
 struct Layout {
   size_t data_bytes;
   size_t area_bytes;
@@ -27,7 +27,7 @@ struct Layout {
   static uint32_t area_of(uint32_t writer, uint32_t incarnation) {
     return writer * kAreasPerWriter + incarnation % kAreasPerWriter;
   }
-  // What an area holds before anything is written.
+  // The contents of an area before anything is written.
   static Content first_content(uint64_t seed, uint32_t slot, uint32_t incarnation, uint32_t area) {
     return Content(mix(mix(mix(seed ^ slot) + incarnation) + area));
   }
@@ -49,9 +49,9 @@ struct Peer {
   uint64_t base = 0;        // of this process's area there
   bool is_target = false;   // operations go to it
   bool is_suspect = false;  // one has failed: nothing more goes there
-  bool is_learnt = true;    // what the area holds is known
+  bool is_learnt = true;    // the contents of the area are known
   uint32_t next_seq[kStreams] = {};
-  // What the area holds, and which parts an operation works on.
+  // The contents of the area, and the parts that an operation uses.
   std::vector<uint8_t> bytes;
   std::vector<bool> is_busy;  // by kLockBytes
   uint64_t counters[kCounters] = {};

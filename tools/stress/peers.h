@@ -1,5 +1,5 @@
-// The other processes as one process knows them: those it may send to, and those that are gone,
-// each until its last operation ends.
+// The other processes as one process knows them: those it may send to, and ended ones, each until
+// its last operation ends.
 #pragma once
 
 #include "tools/stress/peer.h"
@@ -13,7 +13,7 @@ namespace uet::stress {
 class Peers {
  public:
   void add(PeerRef peer) { current_.push_back(std::move(peer)); }
-  // The process in that slot is gone. Returns what it was, or null.
+  // The process in that slot is gone. Returns it, or null.
   PeerRef retire(uint32_t slot) {
     const auto found = std::find_if(current_.begin(), current_.end(),
                                     [&](const PeerRef& peer) { return peer->slot == slot; });
@@ -24,7 +24,7 @@ class Peers {
     current_.erase(found);
     return gone;
   }
-  // Removes the addresses of those that are gone and have no operation left.
+  // Removes the addresses of ended processes without operations.
   void sweep(Node& node) {
     std::erase_if(retired_, [&](const PeerRef& peer) {
       if (peer.use_count() > 1) return false;

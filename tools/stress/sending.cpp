@@ -45,7 +45,7 @@ size_t Sending::pieces(iovec* iov) const {
 
 ssize_t Sending::post(fid_ep* ep) {
   const ssize_t code = id_.stream == kPlain ? post_plain(ep) : post_tagged(ep);
-  // What is injected may be used again at once.
+  // Injected memory may be used again at once.
   const bool injected =
       call_ == Call::inject || (call_ == Call::message && (flags_ & FI_INJECT) != 0);
   if (code == 0 && injected) std::fill(buffer_.begin(), buffer_.end(), uint8_t{0xee});
@@ -115,7 +115,8 @@ ssize_t Sending::post_tagged(fid_ep* ep) {
 void Sending::on_accepted() { ++peer->next_seq[id_.stream]; }
 
 std::unique_ptr<Operation> Sending::finish(std::string&) {
-  // It is the application's again: what the provider still sends of it is wrong at the other end.
+  // The memory belongs to the application again: if the provider still sends from it, the other end
+  // finds wrong octets.
   std::fill(buffer_.begin(), buffer_.end(), uint8_t{0xee});
   return nullptr;
 }

@@ -1,4 +1,4 @@
-// One message that is sent, by any of libfabric's calls.
+// One message to send, by any of libfabric's calls.
 #pragma once
 
 #include "tools/stress/outbox.h"

@@ -1,4 +1,4 @@
-// What a process has done, in numbers that it tells the director once a second.
+// Counts of a process, which it reports to the director once a second.
 #pragma once
 
 #include <array>

@@ -1,4 +1,4 @@
-// The command line of the stress program, and what it says of a run.
+// The command line of the stress program, and its report of a run.
 #include "tools/common/command_line.h"
 #include "tools/stress/director.h"
 
@@ -114,7 +114,7 @@ void print_json(const Options& options, const Verdict& verdict) {
   std::printf("%s\n", json.dump(2, ' ', false, Json::error_handler_t::replace).c_str());
 }
 
-// The folder for the words of the processes. What is wrong, or nothing.
+// The folder for the output of the processes. Returns the error, or nothing.
 std::string make_logs(Options& options) {
   if (options.logs.empty()) {
     std::string folder = std::filesystem::temp_directory_path() / "uet-stress.XXXXXX";

@@ -138,7 +138,7 @@ void Worker::be_slow() {
   }
 }
 
-// What follows when the work of a phase is done.
+// The next step when the work of a phase is done.
 void Worker::advance() {
   if (progress_.phase == Phase::ending && outbox_.is_idle()) {
     progress_.phase = Phase::reading;

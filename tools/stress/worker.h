@@ -1,5 +1,5 @@
-// One process of a run: sends to its peers, checks what comes, is slow at times, and does what the
-// director says.
+// One process of a run: sends to its peers, checks arriving messages, is slow at times, and obeys
+// the director.
 #pragma once
 
 #include "tools/stress/inbox.h"
@@ -22,13 +22,13 @@ class Worker {
  private:
   enum class Phase : uint8_t {
     running,
-    ending,     // nothing new; what is begun ends
+    ending,     // nothing new; started operations end
     reading,    // the areas are read back
     comparing,  // for the last messages
     comparing_done,
     closing,
   };
-  // Which process this is, and what follows from that.
+  // The identity of this process, and the values that follow from it.
   struct Identity {
     uint32_t slot;
     uint32_t incarnation;

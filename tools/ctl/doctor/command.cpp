@@ -1,4 +1,4 @@
-// Printing what the doctor found.
+// Prints the doctor's findings.
 #include "tools/ctl/doctor/command.h"
 
 #include "tools/ctl/doctor/examine.h"

@@ -72,7 +72,8 @@ class Examination {
     say("libfabric", Grade::ok, "version " + l.version + " at " + l.path);
   }
 
-  // The provider's own words: what it says of settings, and the rest. Settings begin a line.
+  // The provider's log lines: those about settings, and the rest. Lines about settings begin with
+  // the name.
   static constexpr std::string_view kSetting = "FI_UET_";
   std::vector<std::string> words(bool of_settings) const {
     std::vector<std::string> out;
@@ -91,7 +92,8 @@ class Examination {
         cut == line.npos ? unset : unset + ", or " + line.substr(cut + 2));
   }
 
-  // The table of settings judges; the provider adds what it found while it looked for interfaces.
+  // The table of settings judges; the provider adds problems that it found while it looked for
+  // interfaces.
   void environment() {
     std::set<std::string> judged;
     for (const prov::Complaint& complaint : wanted_.complaints) {
@@ -160,7 +162,7 @@ class Examination {
     return line;
   }
 
-  // Those that others can reach, without the link-local ones, which uet does not offer.
+  // Addresses that other hosts can reach, without the link-local ones, which uet does not offer.
   std::vector<io::Interface> outside() const {
     std::vector<io::Interface> out;
     for (const io::Interface& i : facts_.interfaces) {
@@ -216,13 +218,13 @@ class Examination {
     return std::any_of(facts_.udp.begin(), facts_.udp.end(), [&](const UdpSocket& s) {
       const FabricAddress& l = s.local;
       const bool wild = std::all_of(l.ip.begin(), l.ip.end(), [](uint8_t b) { return b == 0; });
-      // One that takes every IPv6 address usually takes IPv4, too.
+      // A socket that takes every IPv6 address usually takes IPv4, too.
       const bool same = l.family == at.family && (wild || l.ip == at.ip);
       return l.port == port && (same || (wild && l.family == FabricAddress::Family::ipv6));
     });
   }
 
-  // Of processes that find 4793 taken.
+  // For processes that find 4793 taken.
   PortRange ports_of_more() const {
     return {wanted_.settings.port_first, wanted_.settings.port_last};
   }

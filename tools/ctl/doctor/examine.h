@@ -1,5 +1,5 @@
-// What is wrong with a host, and how fix: the judgement of `uet_ctl doctor` over the facts
-// that facts.h collects. Looks at nothing else.
+// Problems of a host and their remedies: the judgement of `uet_ctl doctor` over the facts that
+// facts.h collects. Reads nothing else.
 #pragma once
 
 #include "tools/ctl/doctor/facts.h"

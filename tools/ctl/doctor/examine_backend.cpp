@@ -20,7 +20,7 @@ bool has_frames(const std::string& kernel) {
   return major > 6 || (major == 6 && minor >= 2);
 }
 
-// What a setting of FI_UET_IO names, and why it cannot be had.
+// The backend that FI_UET_IO names, and why it is not available.
 Finding asked_for(const std::string& what, const std::string& setting, const std::string& refused) {
   if (refused.empty()) return finding(Grade::ok, what + " everywhere: FI_UET_IO=" + setting);
   return finding(Grade::fault, "FI_UET_IO=" + setting + " opens no domain: " + refused,

@@ -1,4 +1,4 @@
-// What examine() says of FI_UET_IO.
+// The part of examine() about FI_UET_IO.
 #pragma once
 
 #include "tools/ctl/doctor/examine.h"
@@ -9,7 +9,7 @@
 
 namespace uet::tools {
 
-// Which backend a domain gets, or why none: one finding, with FI_UET_IO=auto one for each
+// The backend of a domain, or why there is none: one finding, with FI_UET_IO=auto one for each
 // interface.
 std::vector<Finding> examine_backend(const Facts& facts, const prov::Settings& settings);
 

@@ -1,4 +1,4 @@
-// What examine() says of keys.
+// The part of examine() about keys.
 #pragma once
 
 #include "tools/ctl/doctor/examine.h"

@@ -90,7 +90,8 @@ bool read_capability(const std::string& path) {
   return false;
 }
 
-// Who holds the socket: /proc/PID/fd has a link "socket:[INODE]". Other users' are not listed.
+// The process that holds the socket: /proc/PID/fd has a link "socket:[INODE]". Other users'
+// processes are not listed.
 std::string owner_of(const std::string& root, uint64_t inode) {
   const std::string wanted = "socket:[" + std::to_string(inode) + "]";
   const auto entries = [](const std::string& path, auto&& visit) {
@@ -116,7 +117,7 @@ std::string owner_of(const std::string& root, uint64_t inode) {
   return owner;
 }
 
-// What the system grants of a socket buffer; it counts twice what holds octets.
+// The socket buffer that the system grants; it counts twice the memory that holds octets.
 uint64_t granted(int option, uint64_t asked) {
   const io::Fd fd(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   if (!fd || !io::set_option(fd, SOL_SOCKET, option, static_cast<int>(asked))) return 0;
@@ -138,7 +139,7 @@ void probe_sockets(Facts& facts) {
 
 struct Printed {
   std::string out;
-  int status = -1;  // 127: there is no such program
+  int status = -1;  // 127: the program does not exist
 };
 
 Printed run(const char* command) {

@@ -1,5 +1,5 @@
-// What `uet_ctl doctor` looks at: the state of this host as far as the provider depends on it.
-// Collected in one go, so that judging it (examine.h) needs no host.
+// The facts for `uet_ctl doctor`: the state of this host as far as the provider depends on it.
+// Collected in one go, so that the judgement (examine.h) needs no host.
 #pragma once
 
 #include "tools/ctl/doctor/firewall.h"
@@ -27,14 +27,14 @@ struct FirewallFacts {
   std::string refused;               // a program that could not read the rules; empty: none
 };
 
-// What a program sees that asks libfabric for uet.
+// The answer to a program that asks libfabric for uet.
 struct LibfabricFacts {
   std::string problem;               // it could not be loaded or asked; empty: it could
   std::string path;                  // of libfabric
   std::string version;               // "1.17"
   std::string plugin;                // path of the provider that was loaded; empty: none
   std::vector<std::string> domains;  // that the provider offers
-  std::string warnings;              // what the provider wrote meanwhile
+  std::string warnings;              // the provider's log meanwhile
 };
 
 struct Facts {
@@ -52,10 +52,10 @@ struct Facts {
   bool sends_super_packets = false;
   bool receives_super_packets = false;
   bool net_raw = false;  // CAP_NET_RAW
-  // What packet sockets would pass by, by interface; empty: nothing.
+  // Firewall rules that packet sockets would bypass, by interface; empty: none.
   std::map<std::string, std::string> passed_by;
-  std::string ring_refused;  // why there is no io_uring, with its remedy; empty: there is
-  std::string xdp_refused;   // why there is no AF_XDP, with its remedy; empty: there is
+  std::string ring_refused;  // why io_uring is not available, with its remedy; empty: it is
+  std::string xdp_refused;   // why AF_XDP is not available, with its remedy; empty: it is
   FirewallFacts firewall;
   LibfabricFacts libfabric;
   KeyFacts keys;  // with FI_UET_TSS=file
@@ -66,16 +66,16 @@ struct Facts {
 
 // Reads the files below `root`, usually "/"; everything else is this host's.
 Facts collect_facts(const std::string& root);
-// The part of it that is in files.
+// The part of the facts that is in files.
 void read_files(const std::string& root, Facts& facts);
 
-// The provider's settings, and what is wrong with them, as the environment says.
+// The provider's settings in the environment, and their errors.
 prov::SettingsRead wanted_settings(const Facts& facts);
 
-// Of what libfabric writes to its log, the words of the provider uet, a line each. The core has its
-// own: "provider uet is unknown" of every provider that is loaded and named in FI_PROVIDER.
+// The lines of the provider uet in libfabric's log. The core has others: "provider uet is unknown"
+// of every provider that is loaded and named in FI_PROVIDER.
 std::string words_of_uet(const std::string& log);
-// Loads libfabric in a process of its own and asks it for uet, as an application would.
+// Loads libfabric in a separate process and asks it for uet, as an application would.
 LibfabricFacts ask_libfabric();
 
 }  // namespace uet::tools

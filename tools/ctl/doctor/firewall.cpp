@@ -53,8 +53,8 @@ class Walk {
     return Verdict::none;
   }
 
-  // A condition that we do not look into, as "of 10.0.0.0/8" or "of a known connection". It counts
-  // where it is about this port; everything else is about other packets than ours.
+  // A condition that is not analysed, such as "of 10.0.0.0/8" or "of a known connection". It counts
+  // if it is about this port; all others concern other packets.
   void note(FirewallRule::Verdict verdict, bool about_it) {
     if (!about_it) return;
     if (verdict == FirewallRule::Verdict::accept) some_accepted_ = true;

@@ -10,7 +10,7 @@
 
 namespace uet::tools {
 
-// What a packet meets.
+// Verdict on a packet.
 enum class Passage : uint8_t {
   open,
   some,  // only under conditions that are not looked into: a source, an interface
@@ -52,12 +52,13 @@ struct FirewallTable {
   std::map<std::string, FirewallChain> chains;
 };
 
-// From `nft -j list ruleset`; empty when it is no such text.
+// From `nft -j list ruleset`; empty for any other text.
 std::vector<FirewallTable> read_nft(std::string_view text);
 // From iptables-save (ip6tables-save with `ipv6`).
 std::vector<FirewallTable> read_iptables(std::string_view text, bool ipv6);
 
-// How UDP packets to `port` fare that belong to nothing known yet. `table`: who decided.
+// Verdict on UDP packets to `port` that belong to no known connection. `table`: the table that
+// decided.
 Passage passage(const std::vector<FirewallTable>& tables, bool ipv6, uint16_t port,
                 std::string* table = nullptr);
 

@@ -1,5 +1,5 @@
-// What nft and iptables-save print, as rules. Whatever is not understood makes a rule conditional:
-// it is then not taken for a verdict about everybody's packets.
+// The output of nft and iptables-save as rules. An unknown part makes a rule conditional: it is
+// then no verdict about all packets.
 #include "tools/ctl/doctor/firewall.h"
 
 #include <nlohmann/json.hpp>
@@ -159,7 +159,7 @@ FirewallRule read_line(const std::vector<std::string>& words) {
                                     value == "tcp"))) {
       rule.conditional = true;
       if (option == "!") {
-        i += 1;  // what is excluded is no port to look for
+        i += 1;  // an excluded port is not the one to look for
       } else if (value.starts_with('-')) {
         continue;  // an option that takes no value
       }

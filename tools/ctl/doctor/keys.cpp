@@ -22,7 +22,7 @@ bool is_there(const std::string& path) {
   return std::filesystem::exists(path, ignored);
 }
 
-// A domain without jobs serves those that no other one names.
+// A domain without jobs serves jobs that no other domain names.
 bool serves(const keys::KeyFile& file, uint32_t job) {
   return std::any_of(file.domains.begin(), file.domains.end(), [&](const keys::DomainEntry& d) {
     return d.jobs.empty() || std::find(d.jobs.begin(), d.jobs.end(), job) != d.jobs.end();

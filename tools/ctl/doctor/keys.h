@@ -15,7 +15,7 @@ struct KeyFacts {
   std::string remedy;             // for that
   uint32_t domains = 0;           // secure domains in the file
   bool serves_job = false;        // one of them is for FI_UET_JOB_ID
-  std::vector<uint32_t> expired;  // those whose key to send with is over
+  std::vector<uint32_t> expired;  // domains whose key for sending has expired
 };
 
 // Reads the files that the settings name, with the rights of this process; changes nothing.

@@ -1,5 +1,5 @@
-// Asking libfabric for uet as an application does, in a process of its own: what libraries print,
-// set or break while they load stays there.
+// Asks libfabric for uet as an application does, in a separate process: output, settings and
+// crashes of libraries stay there.
 #include "tools/ctl/doctor/facts.h"
 
 #include "io/socket.h"
@@ -44,7 +44,7 @@ std::string file_of(const void* symbol) {
 
 int note_plugin(dl_phdr_info* library, size_t, void* found) {
   const std::string_view name = library->dlpi_name != nullptr ? library->dlpi_name : "";
-  // Whatever is before "uet-fi.so" in the name, as libfabric takes it.
+  // Any text before "uet-fi.so" in the name, as libfabric accepts it.
   if (name.ends_with(kPlugin)) *static_cast<std::string*>(found) = name;
   return 0;
 }
@@ -57,7 +57,7 @@ json look() {
     return out;
   }
   const auto version = reinterpret_cast<Version*>(::dlsym(library, "fi_version"));
-  // The layout that every version since 1.3 serves; what is read of it has stayed in its place.
+  // The layout that every version since 1.3 serves; the members used here have kept their places.
   const auto getinfo = reinterpret_cast<Getinfo*>(::dlvsym(library, "fi_getinfo", "FABRIC_1.3"));
   if (version == nullptr || getinfo == nullptr) {
     out["problem"] = std::string(kLibrary) + " lacks fi_getinfo";
@@ -82,7 +82,7 @@ json look() {
   return out;
 }
 
-// What comes out of a descriptor until it ends.
+// Reads a descriptor to its end.
 bool drain(int fd, std::string& out) {
   std::array<char, 4096> part;
   const ssize_t got = ::read(fd, part.data(), part.size());

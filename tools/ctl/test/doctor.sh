@@ -43,7 +43,7 @@ may_use_packet_sockets() {
 small=FI_UET_SOCKBUF=65536
 on A "$uet_ctl" doctor >"$out/first" 2>&1
 if grep -Eq '^(warning|fault) +(drops|ephemeral|files|firewall)' "$out/first"; then
-  well=1  # this machine has such troubles of its own
+  well=1  # this machine has such problems itself
 else
   well=0
 fi

@@ -1,4 +1,4 @@
-// What the doctor says of made-up hosts, and what it reads from made-up files.
+// The doctor's findings about made-up hosts, and its reading of made-up files.
 #include "tools/ctl/doctor/examine.h"
 
 #include <gtest/gtest.h>
@@ -73,7 +73,7 @@ struct Case {
   const char* what;
   void (*spoil)(Facts&);
   const char* complaint;  // its beginning; the only one
-  const char* remedy;     // a part of it
+  const char* remedy;     // a part of the text
 };
 
 const Case kCases[] = {
@@ -264,7 +264,7 @@ TEST(DoctorTest, EachTroubleIsNamedWithItsRemedy) {
   }
 }
 
-// FI_UET_IO=auto takes packet sockets where they pass nothing by; that it does not is no trouble.
+// FI_UET_IO=auto takes packet sockets if they bypass no rules; if not, that is no problem.
 TEST(DoctorTest, TheKindOfSocketsIsSaidForEachInterface) {
   Facts facts = good();
   facts.kernel = "6.2.0";
@@ -325,7 +325,7 @@ TEST(DoctorTest, AFirewallIsJudgedForBothKindsOfPorts) {
   EXPECT_TRUE(complaints(facts).empty()) << "an IPv4 rule and a host without IPv4";
 }
 
-// What libfabric 1.17 writes with FI_PROVIDER=uet FI_UET_MODE=x, and what it writes in any case.
+// Log lines of libfabric 1.17 with FI_PROVIDER=uet FI_UET_MODE=x, and lines that it always writes.
 TEST(DoctorTest, OnlyTheProvidersOwnWordsCount) {
   EXPECT_EQ(words_of_uet("libfabric:27480:1795333917::core:core:verify_filter_names():554<warn> "
                          "provider uet is unknown, misspelled or DL provider?\n"
@@ -354,7 +354,7 @@ TEST(DoctorTest, SettingsAreReadAsTheProviderReadsThem) {
 TEST(DoctorTest, AFreeFirstPortIsAFreeBlock) {
   Facts facts = good();
   facts.environment["FI_UET_PORT_RANGE"] = "20000-20047";  // three blocks
-  // The second is on another address, the third a port that others may have.
+  // The second is at another address, the third a port that other programs may have.
   facts.udp = {bound(1, 20000), bound(2, 20016), bound(1, 20035)};
   bool said = false;
   for (const Finding& f : examine(facts)) {

@@ -1,4 +1,4 @@
-// `uet_ctl dump` as a user runs it who wonders why a process hangs.
+// `uet_ctl dump` for a user whose process hangs.
 #include "prov/uet/test/roles.h"
 #include "tools/ctl/test/neighbours.h"
 #include "tools/ctl/test/program.h"
@@ -60,8 +60,8 @@ std::vector<uint8_t> name_of_silent_peer() {
   return Node(options).name();
 }
 
-// A sends to somebody who never answers and, unexpectedly, to B; B waits for a tag that never
-// comes.
+// A sends to an address that never answers and, without a receive, to B; B waits for a tag that
+// never comes.
 void hanging_role(const Line& line) {
   const std::vector<uint8_t> silent = name_of_silent_peer();
   const SilentPeer peer;
@@ -168,7 +168,7 @@ TEST_F(UetCtlDumpTest, AProcessGoesOnWhileItIsLookedAt) {
     const std::map<std::string, json> domains = dumps(pid);
     ASSERT_EQ(domains.size(), 2u);
     for (const auto& [address, domain] : domains) {
-      // What is listed is what is counted: both were copied at one moment.
+      // The list agrees with the counts: both were copied at one moment.
       for (const char* list : {"pdcs", "operations", "receives", "kept", "arriving"}) {
         if (domain.at("held") == true) continue;
         EXPECT_EQ(domain.at(list).at("count"), domain.at(list).at("listed").size()) << list;

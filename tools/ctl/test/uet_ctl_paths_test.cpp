@@ -141,7 +141,7 @@ TEST_F(UetCtlPathsTest, APathInOrderHasALane) {
   RolesTest::finish(pid);
 }
 
-// More paths than an answer holds: each is listed once, and what is listed and recorded is bounded.
+// More paths than an answer holds: each is listed once, and the list and the recording are limited.
 TEST_F(UetCtlPathsTest, ManyPeersComeInPages) {
   const pid_t pid = start_role(lonely_role, {{"FI_UET_PEER_TIMEOUT", "10min"}});
   const std::string id = std::to_string(pid);
@@ -274,7 +274,7 @@ TEST_F(UetCtlPathsTest, AFileThatCannotBeWrittenIsSaid) {
   kill_and_reap(pid);
 }
 
-// What is no recording, or a broken one, is refused with its line; one that was cut off is drawn.
+// A file that is no recording, or a broken one, is refused with its line; a truncated one is drawn.
 TEST_F(UetCtlPathsTest, RecordingsAreChecked) {
   const std::string head =
       R"({"uet_ctl_record":1,"began_unix_ms":0,"interval_ms":100,"columns":["path","window_bytes",)"

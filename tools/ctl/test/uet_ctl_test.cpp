@@ -54,8 +54,8 @@ int connect_to(pid_t pid) {
   return -1;
 }
 
-// Two domains in one process; sends as many messages from the first to the second as it is told
-// to, until it is told 0.
+// Two domains in one process; sends as many messages from the first to the second as requested,
+// until the request is 0.
 void pair_role(const Line& line) {
   Neighbours pair("127.0.47.51", "127.0.47.52");
   line.tell(1);
@@ -146,7 +146,7 @@ TEST_F(UetCtlTest, ReadsTheDomainsOfAnotherProcess) {
   close();
 }
 
-// [PDS-V4] What strangers send and nobody takes is seen from outside.
+// [PDS-V4] Packets of strangers that are dropped are visible from outside.
 TEST_F(UetCtlTest, ShowsWhatWasDropped) {
   open();
   send_nonsense(4);
@@ -260,8 +260,8 @@ TEST_F(UetCtlTest, AStoppedProcessIsWaitedForBriefly) {
   close();
 }
 
-// Clients that hold their connections, leave early or talk nonsense, all the time: the process goes
-// on with its messages, and others are answered.
+// Clients that hold their connections, leave early or send nonsense, all the time: the process
+// continues with its messages, and other clients are answered.
 TEST_F(UetCtlTest, BadClientsChangeNothing) {
   open();
   std::vector<int> stuck;
@@ -286,7 +286,7 @@ TEST_F(UetCtlTest, BadClientsChangeNothing) {
   close();
 }
 
-// What uet_ctl makes of an answer that anybody gives under the name of the process `pid`.
+// Output of uet_ctl for an answer under the name of the process `pid`.
 Outcome told(const std::string& answer, pid_t pid, const std::string& arguments) {
   sockaddr_un address{};
   address.sun_family = AF_UNIX;
@@ -309,7 +309,7 @@ Outcome told(const std::string& answer, pid_t pid, const std::string& arguments)
   return outcome;
 }
 
-// A socket with somebody's name does not speak for that process.
+// A socket with another process's name is not accepted as that process.
 TEST_F(UetCtlTest, NamesAreNotBelieved) {
   const std::string lie = R"({"version":1,"pid":1,"counters":{"tx_messages":1}})";
   EXPECT_EQ(told(lie, 1, "stats").status, 1);

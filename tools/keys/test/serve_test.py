@@ -270,7 +270,7 @@ class ServeTest(unittest.TestCase):
         self.write(key_text("2"))
         self.assertEqual(old.frame(), (KEYS, key_text("2")))
         self.assertLess(len(os.listdir(f"/proc/{agent.pid}/fd")), 100)
-        # Those that ask get no more than the places of their user.
+        # Clients that ask get no more than the places of their user.
         asked = [self.client() for _ in range(1010)]
         frames = [one.frame() for one in asked]
         self.assertEqual(frames[0], (KEYS, key_text("2")))

@@ -1,6 +1,6 @@
-// Two sightings are of one packet when their UET octets are the same and they are of the same way.
-// Which point is whose end, and how far their clocks are apart, follows from the packets that were
-// seen once at each: none can arrive before it was sent.
+// Two sightings show one packet when their UET octets and their direction are the same. The end of
+// each point, and the difference of their clocks, follow from the packets that were seen once at
+// each: none can arrive before it was sent.
 #include "tools/pcap/ladder/both_ends.h"
 
 #include <algorithm>
@@ -21,7 +21,7 @@ struct Sighting {
 };
 
 using Sightings = std::vector<Sighting>;
-// By way and the octets from UET on; only those of a switch may differ before them.
+// By direction and the octets from UET on; earlier octets may only differ in fields of switches.
 using ByContent = std::map<std::pair<uint8_t, std::string_view>, Sightings>;
 
 // The UET octets of a frame, cut short headers included.

@@ -46,7 +46,7 @@ std::string read_file(const std::string& path, Input& into) {
   if (!problem.empty()) return problem;
   std::vector<Captured> packets = packets_of(octets, problem, &into.points);
   std::move(packets.begin(), packets.end(), std::back_inserter(into.packets));
-  // What is whole is drawn all the same.
+  // The whole packets are drawn anyway.
   if (!problem.empty() && into.packets.empty()) return path + ": " + problem;
   if (!problem.empty()) {
     std::fprintf(stderr, "uet_pcap: %s: %s; what is before that is shown\n", path.c_str(),
@@ -55,7 +55,7 @@ std::string read_file(const std::string& path, Input& into) {
   return {};
 }
 
-// What is wrong with the keys, or nothing.
+// The error in the keys, or nothing.
 std::string open_with(const std::string& path, Input& input) {
   std::vector<std::byte> lines;
   if (std::string problem = read_octets(path, lines); !problem.empty()) return problem;

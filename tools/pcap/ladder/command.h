@@ -1,4 +1,4 @@
-// `uet_pcap ladder`: its options, what it reads and writes, and what it says when it cannot.
+// `uet_pcap ladder`: its options, its input and output, and its errors.
 #pragma once
 
 #include <CLI/CLI.hpp>

@@ -14,7 +14,7 @@ namespace {
 using wire::DecodedPacket;
 using wire::IpAddress;
 
-// What a packet says about its PDC.
+// The fields of a packet about its PDC.
 struct Names {
   IpAddress from, to;
   uint16_t port = 0;         // of the receiver; 0: native IP
@@ -59,7 +59,7 @@ void take(Names& n, const wire::NackCcx& h, uint16_t port) { take(n, h.nack, por
 template <class Other>
 void take(Names&, const Other&, uint16_t) {}
 
-// Nothing for packets without a PDC, and for what is hardly UET.
+// Nothing for packets without a PDC, and for packets that are hardly UET.
 std::optional<Names> names_of(const DecodedPacket& packet) {
   Names n;
   const auto addresses = [&](const auto& h) {
@@ -98,8 +98,8 @@ class Table {
 
   static Sender sender_of(const Names& n) { return {n.from, n.to, n.port, n.spdcid}; }
 
-  // A SYN is of the PDC that its sender opened with the same identifier and start, or with the one
-  // that its target asked for. [PDS-046, PDS-051]
+  // A SYN belongs to the PDC that its sender opened with the same identifier and start, or with the
+  // start that its target asked for. [PDS-046, PDS-051]
   End of_syn(const Names& n) {
     const auto known = senders_.find(sender_of(n));
     if (known != senders_.end() && known->second.way == 0) {

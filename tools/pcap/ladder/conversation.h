@@ -1,5 +1,5 @@
-// Which packets of a capture belong to which PDC. A packet names the PDC of its receiver by DPDCID,
-// known once the receiver has shown it; a SYN names that of its sender only. [PDS-014]
+// Assigns the packets of a capture to PDCs. A packet names the PDC of its receiver by DPDCID, known
+// once the receiver has shown it; a SYN names that of its sender only. [PDS-014]
 #pragma once
 
 #include "tools/pcap/packet_keys.h"
@@ -29,9 +29,9 @@ struct Conversation {
   std::vector<Member> members;
 };
 
-// How captured packets are read: UET on any UDP port. Of a packet that was opened, the headers are
-// those inside. Octets that the capture lacks, because it was
-// told to keep only the beginning of packets, are taken for 0.
+// How captured packets are read: UET on any UDP port. For an opened packet, the headers are those
+// inside. Octets that the capture lacks, because it keeps only the beginning of packets, count as
+// 0.
 class Decoder {
  public:
   explicit Decoder(wire::Trailer trailer);
@@ -43,11 +43,11 @@ class Decoder {
   std::vector<std::byte> room_;
 };
 
-// Opens what the keys open. Returns how many sealed packets stay closed.
+// Opens packets for which there are keys. Returns how many sealed packets stay closed.
 uint32_t open_sealed(std::span<Captured> packets, PacketKeys& keys);
 
-// The PDCs in the order of their first packets. Packets that belong to none are left out, and on
-// other ports than UET's those that a receiver would reject: they are of other protocols.
+// The PDCs in the order of their first packets. Packets without a PDC are left out, and on ports
+// other than UET's also packets that a receiver would reject: they belong to other protocols.
 std::vector<Conversation> conversations_of(std::span<const Captured> packets,
                                            wire::Trailer trailer);
 

@@ -1,4 +1,4 @@
-// What is drawn of a ladder, and as what: a static picture, a page to look around in, or JSON.
+// The contents and the form of a drawing: a static picture, an interactive page, or JSON.
 #pragma once
 
 #include "tools/pcap/ladder/ladder.h"
@@ -14,7 +14,7 @@ enum class TimeAxis : uint8_t {
 
 struct Drawing {
   const Ladder* ladder = nullptr;
-  std::string capture;  // what the packets come from, for the title
+  std::string capture;  // the source of the packets, for the title
   std::vector<CapturePoint> points;
   uint32_t first = 0, count = 0;  // the rungs drawn
   TimeAxis axis = TimeAxis::compact;
@@ -26,7 +26,7 @@ struct Drawing {
 
 // "packets 201 to 400 of 20000 are drawn"; empty when all are.
 std::string cut_text(const Drawing& drawing);
-// What is known of lost packets, and about the clocks of the two ends.
+// Facts about lost packets, and about the clocks of the two ends.
 std::string ends_text(const Ladder& ladder);
 // "PDC 0: 10.0.0.1 (PDCID 9) and 10.0.0.2 (PDCID 77), RUD".
 std::string title_text(const Ladder& ladder);

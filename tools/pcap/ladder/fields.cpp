@@ -1,4 +1,4 @@
-// What the lists of fields hold, as text. Names and values of what is below UET stand here.
+// The lists of fields as text. Names and values of layers below UET are here.
 #include "tools/pcap/ladder/fields.h"
 
 #include "wire/fields.h"

@@ -1,5 +1,5 @@
-// All fields of a packet by the names of the specification, for people and for JSON. What only
-// follows from a field, such as clear_psn, is in brackets.
+// All fields of a packet by the names of the specification, for people and for JSON. Derived
+// values, such as clear_psn, are in brackets.
 #pragma once
 
 #include "tools/pcap/ladder/conversation.h"

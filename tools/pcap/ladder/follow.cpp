@@ -14,9 +14,9 @@ namespace {
 using namespace wire;
 
 constexpr int32_t kRangeMax = 1 << 16;    // offsets are 16 bits: nothing farther off is compared
-constexpr int32_t kDroppedMax = 1 << 12;  // PSNs that one NACK of an ordered target means
+constexpr int32_t kDroppedMax = 1 << 12;  // PSNs that one NACK of an ordered target covers
 
-// One PSN of one way: the rungs that are about it.
+// One PSN of one direction: the rungs about it.
 struct Sent {
   uint32_t last = kNone;  // transmission
   uint32_t first = kNone;
@@ -24,7 +24,7 @@ struct Sent {
   uint32_t acked_by = kNone, nacked_by = kNone, missed_by = kNone;
 };
 
-// One way of a PDC. It knows which rungs are about which PSN.
+// One direction of a PDC, with the rungs of each PSN.
 struct Way {
   // The PSN, if it was sent; else null.
   Sent* find(uint32_t psn) {
@@ -46,7 +46,7 @@ struct Way {
       at = open.erase(at);
     }
   }
-  // Only the kRangeMax PSNs from there on stay open. Cost: what is taken out.
+  // Only the kRangeMax PSNs from there on stay open. Cost: the removed ones.
   void begin_anew(uint32_t first) {
     const uint32_t beyond = first + kRangeMax;
     const bool wraps = beyond < first;
@@ -62,7 +62,7 @@ struct Way {
 
 std::string text(uint64_t value) { return std::to_string(value); }
 
-// Why the packet was sent again: what came since its last transmission.
+// Why the packet was sent again: the packets since its last transmission.
 void blame(Rung& rung, const Sent& before) {
   const auto since = [&](uint32_t other) { return other != kNone && other > before.last; };
   rung.cause = Cause::timeout;
@@ -229,7 +229,7 @@ class Follower {
     rung_->psn = h.nack_psn.value();
     say("NACK ", wire::name(h.nack_code), " psn ", text(h.nack_psn.value()));
     acked_message_ = kNone;
-    if (h.nack_code == NackCode::new_start_psn) {  // no ACK will cover what was before [PDS-051]
+    if (h.nack_code == NackCode::new_start_psn) {  // no ACK will cover earlier packets [PDS-051]
       back().begin_anew(h.payload);
     }
     if (answer(h.nack_psn, h.retx) == nullptr) return;

@@ -1,11 +1,11 @@
-// What the packets of a PDC are to each other: see ladder.h for what is found.
+// Relations between the packets of a PDC: see ladder.h.
 #pragma once
 
 #include "tools/pcap/ladder/ladder.h"
 
 namespace uet::tools::ladder {
 
-// Fills in everything of the rungs but who sent them when, and the messages and counts.
+// Fills in everything in the rungs except ends and times, and the messages and counts.
 void follow(Ladder& ladder, wire::Trailer trailer);
 
 }  // namespace uet::tools::ladder

@@ -123,7 +123,7 @@ Json head_json(const Drawing& drawing) {
 }
 
 std::string dump(const Json& json, int indent) {
-  // Octets that are no UTF-8 become U+FFFD; all that is not ASCII is escaped.
+  // Invalid UTF-8 becomes U+FFFD; all non-ASCII characters are escaped.
   return json.dump(indent, ' ', true, Json::error_handler_t::replace);
 }
 
@@ -141,7 +141,7 @@ Json whole_json(const Drawing& drawing, NameList* names) {
   return out;
 }
 
-// Inside a script element: nothing of it can end the element or begin a comment.
+// Inside a script element: no text can end the element or begin a comment.
 std::string inside_html(const std::string& json) {
   std::string out;
   out.reserve(json.size());

@@ -1,4 +1,4 @@
-// Puts the two passes together, and knows the words for what they find.
+// Runs the two passes, and has the words for their results.
 #include "tools/pcap/ladder/ladder.h"
 
 #include "tools/pcap/ladder/both_ends.h"

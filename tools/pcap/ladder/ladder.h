@@ -1,5 +1,5 @@
-// One PDC as a ladder: its packets in the order in which they were sent, what each answers, and
-// which message it is of. The drawings (svg, page, json) read this and decide nothing.
+// One PDC as a ladder: its packets in the order in which they were sent, the packet that each one
+// answers, and its message. The drawings (svg, page, json) read this and decide nothing.
 #pragma once
 
 #include "tools/pcap/ladder/conversation.h"
@@ -20,7 +20,7 @@ enum class Kind : uint8_t {
 constexpr unsigned kKinds = 4;
 const char* name(Kind kind);
 
-// What became of a packet. Known only where both ends were captured.
+// The fate of a packet. Known only if both ends were captured.
 enum class Fate : uint8_t {
   not_known,
   arrived,
@@ -38,7 +38,7 @@ enum class Cause : uint8_t {
 };
 const char* name(Cause cause);
 
-// Indices of other rungs are `kNone` where there is none.
+// Indices of other rungs are `kNone` if there is none.
 constexpr uint32_t kNone = UINT32_MAX;
 
 struct Rung {
@@ -57,7 +57,7 @@ struct Rung {
   uint32_t octets = 0;  // payload
   std::string label;
   uint32_t message = kNone;
-  uint32_t answers = kNone;   // of ACKs, NACKs: the transmission that this one names
+  uint32_t answers = kNone;   // for ACKs, NACKs: the transmission that this one names
   uint32_t acked_by = kNone;  // of requests: the first ACK that covers the PSN
   uint32_t nacked_by = kNone;
   uint32_t previous = kNone;  // transmission of the same PSN
@@ -84,7 +84,7 @@ struct Ladder {
   uint32_t number = 0;  // of the PDC, from 0 in the order of the capture
   Conversation conversation;
   bool both_ends = false;
-  int64_t clock_ns = 0;  // by which the target's times were moved to fit those of the initiator
+  int64_t clock_ns = 0;  // shift of the target's times to fit those of the initiator
   std::vector<Rung> rungs;
   std::vector<Message> messages;
   Counts counts;

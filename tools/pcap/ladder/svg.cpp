@@ -58,7 +58,7 @@ std::string style() {
 
 class Svg {
  public:
-  // Only numbers and fixed text; what comes from a capture goes through text().
+  // Only numbers and fixed text; texts of a capture go through text().
   __attribute__((format(printf, 2, 3))) void put(const char* format, ...) {
     char line[512];
     std::va_list arguments;
@@ -84,7 +84,7 @@ class Svg {
           out_ += "&quot;";
           break;
         default:
-          // All of it is ASCII unless a file's name or an attacker says otherwise.
+          // All of it is ASCII unless a file's name or an attacker's packet has other characters.
           if (c == '\n' || (c >= ' ' && c <= '~')) {
             out_ += c;
           } else {
@@ -174,7 +174,7 @@ const char* class_of(const Rung& rung) {
   return name(rung.kind);
 }
 
-// Signs beside the colours, for those who do not see them.
+// Signs besides the colours, for readers who do not see colours.
 std::string marked(const Rung& rung) {
   std::string out = rung.label;
   if (rung.fate == Fate::lost) out += ", lost";
@@ -290,7 +290,7 @@ class Picture {
     svg_.label(136, y + 4, "mono dim", "end", duration_text(r.time_ns));
   }
 
-  // A NACK and what it refuses, on the side of the one that refuses.
+  // A NACK and the refused packet, on the side of the refusing end.
   void links(uint32_t at) {
     const Rung& r = rung(at);
     if (r.kind != Kind::nack || r.answers == kNone || r.answers < drawing_.first) return;

@@ -160,7 +160,7 @@ class LadderDrawingTest(unittest.TestCase):
         self.assertEqual((fields["sdi"], fields["psn"]), ("7", "1000"))
         self.drawn(sealed, "--keys", keys, "-o", self.folder / "sealed.html")
         self.assertIn("psn 1001 SEND", (self.folder / "sealed.html").read_text())
-        # Without the key it is of no PDC; which packets are left out is said.
+        # Without the key it belongs to no PDC; the text names the packets that are left out.
         self.assertEqual(self.run_ladder(sealed, "--json").returncode, 1)
         keys.write_text("sdi=8 an=0 mode=cluster key=" + "2" * 64 + "\n")
         done = self.run_ladder(sealed, "--json", "--keys", keys)

@@ -157,7 +157,7 @@ TEST(LadderTest, BothEndsShowLossAndTheWayOfEachPacket) {
   EXPECT_EQ(ladder.counts.lost, 1U);
 }
 
-// Whose end a point is does not depend on the order of the files.
+// The end of a point does not depend on the order of the files.
 TEST(LadderTest, TheEndsAreFoundInEitherOrder) {
   std::vector<std::string> lines = two_ends();
   for (std::string& line : lines) line[0] = line[0] == '0' ? '1' : '0';
@@ -192,7 +192,8 @@ TEST(LadderTest, MessagesReachFromTheirFirstPacketToTheResponse) {
   EXPECT_EQ(ladder.messages[1].last, 1U);
 }
 
-// [PDS-046] The same identifier with another start is another PDC; what is no UET is none.
+// [PDS-046] The same identifier with another start is another PDC; packets that are not UET have
+// none.
 TEST(LadderTest, PdcsAreToldApart) {
   auto packets = capture_of({
       "0 0.000 " + kForth + "RUD_REQ syn psn=10 spdcid=9 | SMALL opcode=NO_OP",
@@ -230,7 +231,7 @@ std::string fields_text(const std::string& headers) {
   return out;
 }
 
-// Only what this form of the header has; flags that are set; what follows from fields in brackets.
+// Only fields of this form of the header; flags that are set; derived values in brackets.
 TEST(LadderTest, FieldsOfAPacketAreThoseOfItsForm) {
   EXPECT_EQ(fields_text("RUD_REQ syn psn=18 psn_offset=2 clear_psn_offset=-3 spdcid=9 | SMALL "
                         "opcode=WRITE som=0 job_id=7 request_length=2 buffer_offset=0x10"),

@@ -22,7 +22,7 @@ std::string hex_of(const std::vector<std::byte>& octets, size_t from) {
   return text;
 }
 
-// What the headers of a line become, without Ethernet, IPv4 and UDP.
+// The octets of a line's headers, without Ethernet, IPv4 and UDP.
 std::string uet_of(const std::string& headers) {
   const Line line = parse_line("0 10.0.0.1 > 10.0.0.2 | " + headers);
   EXPECT_EQ(line.problem, "");
@@ -55,7 +55,7 @@ TEST(PacketLanguageTest, OctetsCountUpOrRepeat) {
   EXPECT_EQ(problem_of("0 10.0.0.1 > 10.0.0.2 | raw *"), "*: no octets");
 }
 
-// What is printed are words of the language: names of codes, negative offsets, no field that is 0.
+// The output uses the words of the language: names of codes, negative offsets, no field that is 0.
 TEST(PacketLanguageTest, HeadersPrintAsTheyAreWritten) {
   for (const std::string text :
        {"RUD_REQ retx ar clear_psn_offset=-1 psn=16 spdcid=1 dpdcid=2 | STANDARD opcode=SEND eom "
@@ -186,7 +186,7 @@ TEST(PacketLanguageTest, CompareSwapHasAnOpcodeThatCompares) {
             "COMPARE_SWAP has no atomic_opcode=SUM; ATOMIC has");
 }
 
-// [WIRE-057] The parts of a payload have names of their own.
+// [WIRE-057] The parts of a payload have separate names.
 TEST(PacketLanguageTest, PartsOfACreditAreWrittenByName) {
   EXPECT_EQ(uet_of("CP ctl_type=CREDIT credit=5").substr(24), "00000500");
   EXPECT_EQ(uet_of("CP ctl_type=CREDIT_REQ ccc_id=2 credit_target=7").substr(24), "02000007");

@@ -34,7 +34,7 @@ TEST_P(LossGoodputTest, StaysNearTheLosslessFigure) {
   EXPECT_LE(five.resends, five.packets / 12) << "little is sent again that had arrived";
 }
 
-// The same over a single PDC, whose window is all there is.
+// The same over a single PDC, whose window is the only one.
 TEST_P(LossGoodputTest, OnePdcIsEnough) {
   const double lossless = run(0, GetParam(), 1).goodput_gbps;
   EXPECT_GE(run(0.01, GetParam(), 1).goodput_gbps, 0.90 * lossless);

@@ -1,4 +1,4 @@
-// Settings by name: none is lost on the way into a recording and out of it.
+// Settings by name: each one is recorded and read back.
 #include "sim/recording/settings.h"
 
 #include "prov/uet/settings/setting.h"
@@ -8,7 +8,7 @@
 namespace uet::recording {
 namespace {
 
-// Each setting that users have, at its least, at its most, and as it is by default.
+// Each user setting, at its minimum, at its maximum, and at its default.
 TEST(SettingsTest, EverySettingOfUsersComesBack) {
   for (const prov::Setting& row : prov::all_settings()) {
     const prov::Field& field = row.field;

@@ -48,7 +48,7 @@ class ReplayTest : public testing::Test {
     EXPECT_EQ(tools::write_octets(path(name), octets.data(), octets.size()), "");
   }
 
-  // Runs uet_replay; returns its exit status, and in output_ what it printed.
+  // Runs uet_replay; returns its exit status, and its output in output_.
   int run_program(const std::string& arguments) {
     const std::string command = std::string(UET_REPLAY) + " " + arguments + " 2>&1";
     std::FILE* const pipe = popen(command.c_str(), "r");
@@ -200,7 +200,7 @@ size_t find_sent_block(const Recording& recording) {
   return 1;
 }
 
-// Octets that a post reads are part of what is given: the packets that carry them differ.
+// Octets that a post reads are part of the input: the packets that carry them differ.
 TEST_F(ReplayTest, AChangedOctetOfTheMemoryShowsInThePackets) {
   const Recording recording = record(1);
   const size_t at = find_sent_block(recording);
@@ -212,8 +212,8 @@ TEST_F(ReplayTest, AChangedOctetOfTheMemoryShowsInThePackets) {
   EXPECT_EQ(outcome.difference->kind, Kind::packets);
 }
 
-// Nothing that a file says makes the replay read or write where it should not. What the octet says
-// decides whether the run is another one, or none.
+// No contents of a file make the replay read or write outside its memory. The value decides whether
+// the run differs, or is refused.
 TEST_F(ReplayTest, ABrokenRecordEndsTheReplay) {
   const Recording recording = record(1);
   for (const Kind kind :

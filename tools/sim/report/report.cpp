@@ -1,4 +1,4 @@
-// What the page is told of a run.
+// The data of a run for the page.
 #include "tools/sim/report/report.h"
 
 #include "tools/sim/report/parts.h"

@@ -11,7 +11,7 @@
 
 namespace uet::tools {
 
-// `result` is what --json writes. Nothing of it becomes markup or code.
+// `result` is the output of --json. It cannot become markup or code.
 std::string report_page(const nlohmann::json& result, const sim::fabric::Topology& topology,
                         const sim::fabric::RunResult& run);
 

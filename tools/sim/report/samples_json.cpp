@@ -13,7 +13,7 @@ namespace {
 
 using namespace sim::fabric;
 
-constexpr size_t kQueues = 16;  // those that got longest
+constexpr size_t kQueues = 16;  // the longest queues
 
 double us(Picoseconds time) { return static_cast<double>(time) * 1e-6; }
 

@@ -131,7 +131,8 @@ class TrafficTest(Case):
         for line in lines[3:]:
             self.assertRegex(line, r"^\d+->0 id \d start 0 size 2000000$")
 
-    # A ring of 4 in 6 rounds of 4: those of the first round start by time, and each fires the next.
+    # A ring of 4 in 6 rounds of 4: flows of the first round start by time, and each triggers the
+    # next.
     def test_a_collective_has_triggers(self):
         text = self.good("traffic", "ring-all-reduce", "--hosts", 4, "--bytes", 4000)
         lines = text.splitlines()
