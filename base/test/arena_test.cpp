@@ -44,7 +44,7 @@ TEST(ArenaTest, SmallAllocationsShareABlock) {
   EXPECT_LT(arena.used_bytes(), 1700u + 100 * kGuardBytes);
 }
 
-TEST(ArenaTest, AnAllocationLargerThanABlockGetsABlockOfItsOwn) {
+TEST(ArenaTest, AnAllocationLargerThanABlockGetsASeparateBlock) {
   Arena arena(128);
   void* const at = arena.allocate(10000, 64);
   ASSERT_NE(at, nullptr);
@@ -74,7 +74,7 @@ TEST(ArenaTest, SpansAreValueInitialised) {
   EXPECT_TRUE(arena.make_span<uint32_t>(0).empty());
 }
 
-TEST(ArenaTest, DestroysWhatItMadeLatestFirst) {
+TEST(ArenaTest, DestroysObjectsInReverseOrder) {
   std::vector<int> destroyed;
   struct Witness {
     Witness(std::vector<int>& to, int its_id) : log(&to), id(its_id) {}
@@ -106,7 +106,7 @@ TEST(ArenaTest, MakesAggregatesFromTheirMembers) {
   EXPECT_EQ(pair->b, 5);
 }
 
-TEST(ArenaTest, MemoryIsFreeForOthersAfterIt) {
+TEST(ArenaTest, ItsMemoryCanBeUsedAgainAfterItsEnd) {
   for (int round = 0; round < 3; ++round) {
     {
       Arena arena;
@@ -120,7 +120,7 @@ TEST(ArenaTest, MemoryIsFreeForOthersAfterIt) {
 }
 
 #ifdef UET_GUARDS
-TEST(ArenaDeathTest, WhatWasNotAllocatedMayNotBeUsed) {
+TEST(ArenaDeathTest, UseOfUnallocatedMemoryIsDetected) {
   Arena arena;
   auto* const small = static_cast<std::byte*>(arena.allocate(24, 8));
   (void)arena.allocate(24, 8);

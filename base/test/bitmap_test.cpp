@@ -61,7 +61,7 @@ TEST(BitmapTest, AttachingClearsTheWordsOfTheOwner) {
   EXPECT_EQ(words[1], 1u);
 }
 
-TEST(BitmapTest, FindsWhatAVectorOfBoolFinds) {
+TEST(BitmapTest, FindsTheSameBitsAsAVectorOfBool) {
   std::printf("seed 21\n");
   Rng rng(21);
   for (uint32_t bits : {1u, 63u, 64u, 65u, 200u}) {

@@ -85,7 +85,7 @@ class HashMapTest : public testing::Test {
   Arena arena_;
 };
 
-TEST_F(HashMapTest, FindsWhatWasInserted) {
+TEST_F(HashMapTest, FindsInsertedKeys) {
   HashMap<Pdcid, int> map;
   ASSERT_TRUE(map.create(arena_, 10, 1).ok());
   EXPECT_EQ(map.find(Pdcid(1)), nullptr);
@@ -147,7 +147,7 @@ TEST_F(HashMapTest, ErasingInsideARunKeepsTheRestReachable) {
   }
 }
 
-TEST_F(HashMapTest, EqualHashesAreToldApartByTheKeys) {
+TEST_F(HashMapTest, KeysWithEqualHashesAreDistinguished) {
   HashMap<Chosen, int> map;
   ASSERT_TRUE(map.create(arena_, 8, 0).ok());
   for (uint32_t id = 0; id < 8; ++id) ASSERT_TRUE(map.insert({id, 3}, static_cast<int>(id)).ok());

@@ -47,7 +47,7 @@ TEST_F(IntrusiveListTest, KeepsTheOrderOfPushes) {
   EXPECT_EQ(list_.previous(a_), nullptr);
 }
 
-TEST_F(IntrusiveListTest, ElementsKnowWhetherTheyAreLinked) {
+TEST_F(IntrusiveListTest, ElementsReportWhetherTheyAreLinked) {
   EXPECT_FALSE(a_.ListNode<>::is_linked());
   list_.push_back(a_);
   EXPECT_TRUE(a_.ListNode<>::is_linked());

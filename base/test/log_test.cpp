@@ -25,7 +25,7 @@ TEST(LogTest, FormatsLikePrintf) {
   EXPECT_EQ(lines, (Lines{{LogLevel::warn, "packet -1 of 2"}}));
 }
 
-TEST(LogTest, DropsWhatIsMoreTalkativeThanTheSink) {
+TEST(LogTest, DropsLinesAboveTheLevelOfTheSink) {
   Lines lines;
   const LogSink sink = sink_into(lines, LogLevel::info);
   log(sink, LogLevel::debug, "no");

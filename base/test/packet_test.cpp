@@ -35,7 +35,7 @@ class TxBatchTest : public ::testing::Test {
   std::unique_ptr<TxBatch> batch_ = std::make_unique<TxBatch>();
 };
 
-TEST_F(TxBatchTest, CompactKeepsWhatMustBeOfferedAgainInOrder) {
+TEST_F(TxBatchTest, CompactKeepsUnsentPacketsInOrder) {
   std::string x = "xx", y = "yyy";
   add("a", {&x}, 1);
   add("b", {&x, &y}, 2);

@@ -89,7 +89,7 @@ TEST(ResultTest, BuildsAValueInPlaceWithoutCopyOrMove) {
   EXPECT_EQ(r->value, 7);
 }
 
-TEST(ResultTest, EveryErrorHasANameOfItsOwn) {
+TEST(ResultTest, EveryErrorHasAUniqueName) {
   std::set<std::string> names;
   for (int i = 0; i <= static_cast<int>(Errc::io); ++i) {
     names.insert(name(static_cast<Errc>(i)));

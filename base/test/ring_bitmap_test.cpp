@@ -42,7 +42,7 @@ TEST_F(RingBitmapTest, WithoutBitsNothingIsFound) {
 }
 
 // [PDS-074]
-TEST_F(RingBitmapTest, AdvancingMovesTheBaseAndForgetsWhatIsBelow) {
+TEST_F(RingBitmapTest, AdvancingMovesTheBaseAndClearsLowerBits) {
   ASSERT_TRUE(bits_.create(arena_, 128).ok());
   set({0, 1, 3, 127});
   EXPECT_EQ(bits_.leading_ones(), 2u);

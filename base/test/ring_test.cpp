@@ -31,7 +31,7 @@ TEST_F(RingTest, RoundsTheCapacityUpToAPowerOfTwo) {
   EXPECT_EQ(other.capacity(), 8u);
 }
 
-TEST_F(RingTest, IndicesGoOnGrowingAndWrapWithTheirType) {
+TEST_F(RingTest, IndicesGrowAndWrapWithTheirType) {
   ASSERT_TRUE(ring_.create(arena_, 4, 0xfffffffe).ok());
   for (int i = 0; i < 4; ++i) EXPECT_EQ(ring_.push(i), 0xfffffffe + static_cast<uint32_t>(i));
   EXPECT_TRUE(ring_.full());
@@ -53,7 +53,7 @@ TEST_F(RingTest, IndicesGoOnGrowingAndWrapWithTheirType) {
   EXPECT_EQ(ring_.size(), 0u);
 }
 
-TEST_F(RingTest, UsesMemoryOfItsOwner) {
+TEST_F(RingTest, UsesMemoryFromItsOwner) {
   std::array<int, 2> memory{};
   ring_.attach(memory, 10);
   EXPECT_EQ(ring_.push(7), 10u);

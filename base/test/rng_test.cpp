@@ -61,7 +61,7 @@ TEST(RngTest, BelowIsUniformWhenTheRangeDoesNotDivideThePowerOfTwo) {
   EXPECT_NEAR(multiples, kDraws / 3, 500);  // six standard deviations
 }
 
-TEST(RngTest, ChanceDrawsOnceWhateverTheProbability) {
+TEST(RngTest, ChanceDrawsOnceForAnyProbability) {
   Rng reference(3);
   (void)reference.u64();
   const uint64_t second = reference.u64();

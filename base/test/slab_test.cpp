@@ -251,7 +251,7 @@ TEST_F(SlabTest, AllocAndFreeWorkOnASealedArena) {
 }
 
 using SlabDeathTest = SlabTest;
-TEST_F(SlabDeathTest, FreeingTwiceOrWhatIsNotOursAsserts) {
+TEST_F(SlabDeathTest, FreeingTwiceOrAForeignObjectAsserts) {
   ASSERT_TRUE(slab_.create(arena_, 4).ok());
   Item* const item = slab_.alloc(1);
   slab_.free(item);
@@ -288,7 +288,7 @@ TEST_F(SlabInStepsTest, GivesAllItsSlots) {
   }
 }
 
-TEST_F(SlabInStepsTest, AHandleBeyondWhatIsUsableFindsNothing) {
+TEST_F(SlabInStepsTest, AHandleBeyondTheUsableSlotsFindsNothing) {
   ASSERT_TRUE(slab_.create(arena_, kCount).ok());
   ASSERT_NE(slab_.alloc(), nullptr);
   EXPECT_EQ(slab_.get(Handle<Big>(kCount - 1, 1)), nullptr);
@@ -296,7 +296,7 @@ TEST_F(SlabInStepsTest, AHandleBeyondWhatIsUsableFindsNothing) {
 }
 
 #ifndef UET_GUARDS
-TEST_F(SlabInStepsTest, WithoutMemoryItGivesNoneAndGoesOnWhenThereIsSome) {
+TEST_F(SlabInStepsTest, WithoutMemoryItGivesNullAndRecoversLater) {
   const auto child = [&] {
     if (!slab_.create(arena_, kCount).ok()) std::exit(2);
     Big* const first = slab_.alloc();

@@ -165,7 +165,7 @@ TEST_F(TimerWheelTest, AHandlerThatAlwaysRearmsForNowDoesNotHoldUpTheLoop) {
   EXPECT_EQ(wheel_.next_deadline(), tick(11));
 }
 
-TEST_F(TimerWheelTest, AHandlerMayCancelMoveAndDestroyTimersOfItsTick) {
+TEST_F(TimerWheelTest, AHandlerMayCancelMoveAndDestroyTimersOfTheSameTick) {
   TimerNode a(1), b(2), c(3);
   auto d = std::make_unique<TimerNode>(4);
   TimerNode e(5);
@@ -313,7 +313,7 @@ class WheelWithModel {
   bool is_firing_ = false;
 };
 
-TEST_F(TimerWheelTest, FiresWhatAnOrderedMapFiresUnderRandomCalls) {
+TEST_F(TimerWheelTest, FiresTheSameTimersAsAnOrderedMapUnderRandomCalls) {
   for (uint64_t seed = 1; seed <= 20; ++seed) {
     std::printf("seed %lu\n", static_cast<unsigned long>(seed));
     WheelWithModel both(seed);
@@ -349,7 +349,7 @@ std::vector<std::pair<int64_t, int>> history(int64_t step) {
   return fired;
 }
 
-TEST_F(TimerWheelTest, OneLongSpanFiresWhatManyShortOnesFire) {
+TEST_F(TimerWheelTest, OneLongSpanFiresTheSameTimersAsManyShortOnes) {
   const auto expected = history(1);
   EXPECT_GT(expected.size(), 100u);
   EXPECT_EQ(history(7), expected);

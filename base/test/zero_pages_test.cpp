@@ -55,7 +55,7 @@ uint32_t pages_taken(void* memory, uint32_t pages) {
   return taken;
 }
 
-TEST(ZeroPagesTest, WhatIsToBeUsedTakesItsPagesAtOnce) {
+TEST(ZeroPagesTest, MemoryForImmediateUseTakesItsPagesAtOnce) {
   constexpr uint32_t kPages = 6;
   auto* const memory = static_cast<std::byte*>(reserve_zero_pages(kPages * kPageBytes));
   ASSERT_NE(memory, nullptr);
@@ -101,7 +101,7 @@ TEST(ZeroPagesDeathTest, AddressesAreNotMemoryBeforeTheyAreCommitted) {
   EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
 }
 
-TEST(ZeroPagesDeathTest, WhoLocksFutureMemoryLocksWhatIsUsed) {
+TEST(ZeroPagesDeathTest, LockingFutureMemoryLocksUsedPagesOnly) {
   const auto child = [] {
     if (mlockall(MCL_FUTURE) != 0) std::exit(kMayNot);
     auto* const memory = static_cast<unsigned char*>(reserve_zero_pages(kMany));
