@@ -115,7 +115,7 @@ TEST_F(CccTest, AQueueEndsTheDoubling) {
 }
 
 // If whole windows are lost, half of them is tried.
-TEST_F(CccTest, DoublesUpToHalfOfWhatTimedOut) {
+TEST_F(CccTest, DoublesUpToHalfOfTheTimedOutWindow) {
   send(32);
   lose(32, LossKind::timeout);
   ASSERT_EQ(window(), 8u);
@@ -161,7 +161,7 @@ TEST_F(CccTest, AnEarlyTimeOutCostsNothing) {
 }
 
 // [CMS-194] What is in flight after all takes its place in the window again, and leaves it once.
-TEST_F(CccTest, WhatIsInFlightAfterAllCountsAgain) {
+TEST_F(CccTest, PacketsInFlightAfterAllCountAgain) {
   send(32);
   lose(32, LossKind::timeout);
   ccc_.on_early_timeouts();
@@ -181,7 +181,7 @@ TEST(BaseRttTest, IsUnknownBeforeTheFirstRoundTrip) {
 }
 
 // Octets count, not packets: 128 KiB of payload in packets of any size.
-TEST(FirstWindowTest, HoldsWhatAStockReceiveBufferDoes) {
+TEST(FirstWindowTest, HoldsAsMuchAsAStockReceiveBuffer) {
   for (const uint32_t payload : {1024u, 2048u, 4096u, 8192u}) {
     Config c;
     c.algorithm = Algorithm::aimd;

@@ -25,7 +25,7 @@ TEST(ContextStateTest, BeginsIdle) {
 }
 
 // [CMS-014, CMS-016, CMS-018, CMS-019, CMS-020, CMS-021] What each event counts.
-TEST(ContextStateTest, CountsWhatWaitsAndWhatIsInFlight) {
+TEST(ContextStateTest, CountsBacklogAndOctetsInFlight) {
   ContextState s;
   s.on_new_data(1000);
   s.on_new_data(500);

@@ -74,7 +74,7 @@ TEST_F(CreditPacerTest, UnprovenSourcesGiveWay) {
 
 // [T-34] A table full of proven sources has no room for one that may be forged, however long they
 // have wanted nothing; one that is proven takes the place of the first.
-TEST_F(CreditPacerTest, UnprovenSourcesTakeNoRecordOfProvenOnes) {
+TEST_F(CreditPacerTest, UnprovenSourcesTakeNoRecordsFromProvenOnes) {
   for (uint32_t peer = 1; peer <= 16; ++peer) {
     ask(peer, 10);
     turns(1);

@@ -6,7 +6,7 @@ namespace uet::cms::credit_pacer {
 namespace {
 
 // [CMS-130] A source waits for its highest target, less its grants.
-TEST_F(CreditPacerTest, TheBacklogIsTheTargetLessWhatWasGranted) {
+TEST_F(CreditPacerTest, TheBacklogIsTheTargetLessTheGrants) {
   EXPECT_EQ(ask(1, 100), DemandNews::taken);
   EXPECT_EQ(backlog(1), 100u);
   EXPECT_EQ(ask(1, 40), DemandNews::old);
@@ -203,7 +203,7 @@ TEST_F(CreditPacerTest, AForgottenSourceGetsAWindow) {
 
 // [CMS-119] A source that restarts counts from 0; not while packets from before its restart may
 // come, and not while it waits for credit.
-TEST_F(CreditPacerTest, ASourceMayBeginAnew) {
+TEST_F(CreditPacerTest, ASourceMayRestart) {
   ask(1, 1000);
   turns(15);
   ASSERT_EQ(pacer_->granted({1, 0}), 913u);
@@ -241,7 +241,7 @@ TEST_F(CreditPacerTest, ASilentSourceLeavesTheRing) {
 }
 
 // [CMS-139] A source without a turn since its last demand is waiting, not silent.
-TEST_F(CreditPacerTest, ALongRingLosesNobody) {
+TEST_F(CreditPacerTest, ALongRingLosesNoSource) {
   ask(1, 64);
   now_ = now_ + kTimeout * 40;
   EXPECT_EQ(turns(1), "1+64 ");
@@ -298,7 +298,7 @@ TEST_F(CreditPacerTest, NoContextIsFreeForANinth) {
 }
 
 // [CMS-007] A full table has room again when a source has been idle for a timeout.
-TEST_F(CreditPacerTest, AFullTableGivesUpWhoRested) {
+TEST_F(CreditPacerTest, AFullTableForgetsAnIdleSource) {
   for (uint32_t peer = 1; peer <= 16; ++peer) ask(peer, 10);
   EXPECT_EQ(ask(17, 10), DemandNews::no_room);
   turns(16);
@@ -312,7 +312,7 @@ TEST_F(CreditPacerTest, AFullTableGivesUpWhoRested) {
 
 // [CMS-133] A context that cannot get its grants has no more turns until it asks again, also for
 // its earlier demands. An unproven one leaves no record.
-TEST_F(CreditPacerTest, AContextThatCannotBeToldHasNoTurns) {
+TEST_F(CreditPacerTest, AContextThatCannotGetItsGrantsHasNoTurns) {
   ask(1, 100);
   ask(1, 64, AskedBy::packet, 1);
   ask(2, 64);
@@ -333,7 +333,7 @@ TEST_F(CreditPacerTest, AContextThatCannotBeToldHasNoTurns) {
 }
 
 // No source asks: there is no next grant.
-TEST_F(CreditPacerTest, ThereIsNoDeadlineWhileNobodyAsks) {
+TEST_F(CreditPacerTest, ThereIsNoDeadlineWithoutDemands) {
   EXPECT_TRUE(pacer_->deadline().is_never());
   EXPECT_FALSE(pacer_->next_grant(now_));
   hear(1, {.trimmed = true});

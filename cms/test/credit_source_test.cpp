@@ -152,7 +152,7 @@ TEST_F(CreditSourceTest, TargetsPassTheEndOfTheCounter) {
 }
 
 // [CMS-126] Backlog and resends, less the credit at hand; rounded up.
-TEST_F(CreditSourceTest, AsksForWhatWaitsLessItsCredit) {
+TEST_F(CreditSourceTest, AsksForItsBacklogLessItsCredit) {
   exhaust();
   EXPECT_EQ(source_.target(need(4000)), 16u) << "15.6";
   EXPECT_EQ(source_.target(need(4000, 4000)), 32u) << "31.3";
@@ -209,7 +209,7 @@ TEST_F(CreditSourceTest, NeverAsksForLessThanBefore) {
 }
 
 // [CMS-127] Data that waits without credit, and that no packet has announced, is announced at once.
-TEST_F(CreditSourceTest, RequestsWhatNoPacketCanTell) {
+TEST_F(CreditSourceTest, SendsARequestIfNoPacketCanCarryTheDemand) {
   exhaust();
   source_.on_need(need(4000), now_);
   EXPECT_TRUE(source_.wants_request(now_));
@@ -242,7 +242,7 @@ TEST_F(CreditSourceTest, RequestsOnceInABaseRtt) {
 }
 
 // [CMS-128] A loss without credit is reported even if the target stays the same.
-TEST_F(CreditSourceTest, ALossWithoutCreditIsTold) {
+TEST_F(CreditSourceTest, ALossWithoutCreditIsReported) {
   source_.target(need(40'000));
   exhaust();
   source_.on_need(need(0), now_);
@@ -293,7 +293,7 @@ TEST_F(CreditSourceTest, TheTimerDoublesUpToSixteenTimes) {
 
 // [CMS-129] After four unanswered requests, each after twice the time, more requests are pointless:
 // a packet may leave without credit. Credit ends that.
-TEST_F(CreditSourceTest, UnansweredItGoesOnTrust) {
+TEST_F(CreditSourceTest, WithoutAnswersItSendsWithoutCredit) {
   exhaust();
   source_.target(need(8000));
   source_.on_need(need(8000), now_);

@@ -68,7 +68,7 @@ TEST_F(RepsTest, OnlyAGoodAckMakesAnEvFresh) {
 }
 
 // [CMS-154, CMS-160] Marked since it was good: it rests.
-TEST_F(RepsTest, AFreshEvThatIsMarkedIsNotTaken) {
+TEST_F(RepsTest, AMarkedFreshEvIsNotUsed) {
   hear_good({10, 20});
   hear(10, PathFeedback::ecn);
   EXPECT_EQ(next(1), (Values{20}));

@@ -41,7 +41,7 @@ struct Context {
 
 // [CMS-151, CMS-152] Oblivious spraying uses all EVs equally often, with any feedback; the other
 // modes skip the marked one.
-TEST(EntropySelectorTest, ObliviousSprayingIgnoresFeedbackAndTheOthersHeedIt) {
+TEST(EntropySelectorTest, OnlyObliviousSprayingIgnoresFeedback) {
   for (const Spraying spraying : kSprayings) {
     Context c(entropy_config(spraying, 16));
     size_t uses = 0;
@@ -307,7 +307,7 @@ TEST(EntropyMixedTest, MixedIsTheDefault) {
 }
 
 // [CMS-164] An EV is remembered once, and so at most 256 of them.
-TEST(EntropyMixedTest, WhatIsRememberedIsBounded) {
+TEST(EntropyMixedTest, ItsStateIsBounded) {
   Context c(entropy_config(Spraying::mixed, 256));
   for (int i = 0; i < 3; ++i) {
     for (uint32_t ev = 0; ev < 256; ++ev) {

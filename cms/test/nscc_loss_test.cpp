@@ -133,7 +133,7 @@ TEST_F(NsccLossTest, CreditOwnsTheLastHop) {
 // --- quick adapt ---
 
 // [CMS-091, CMS-093] A period after the first judgement: the window becomes what arrived meanwhile.
-TEST_F(NsccLossTest, TheWindowBecomesWhatArrived) {
+TEST_F(NsccLossTest, QuickAdaptSetsTheWindowToTheReceivedOctets) {
   trim();  // begins the first period
   ack(10'000);
   elapse(kPeriod);
@@ -175,7 +175,7 @@ TEST_F(NsccLossTest, AnEighthOfTheMostIsEnough) {
 
 // [CMS-091] The count of received octets restarts with each period, whatever the result of the
 // last.
-TEST_F(NsccLossTest, EachPeriodCountsAnew) {
+TEST_F(NsccLossTest, EachPeriodRestartsTheCount) {
   trim();
   ack(50'000, 5_us, true);
   elapse(kPeriod);
@@ -199,7 +199,7 @@ TEST_F(NsccLossTest, ATrimInThePeriodIsRemembered) {
 }
 
 // [CMS-091] And forgotten once that was done.
-TEST_F(NsccLossTest, WhatWasAdaptedToIsForgotten) {
+TEST_F(NsccLossTest, QuickAdaptForgetsAnOldBurst) {
   ack(0);
   trim();
   elapse(kPeriod);
@@ -256,7 +256,7 @@ TEST_F(NsccLossTest, AnAckWithoutMarkIsNotIgnored) {
 }
 
 // [CMS-092] What was to be added before is dropped: 20,800 * 30,000 would come to 62,400.
-TEST_F(NsccLossTest, WhatWasToBeAddedIsDropped) {
+TEST_F(NsccLossTest, QuickAdaptDropsThePendingIncrease) {
   use(config());
   trim();
   ack(10'000, 20_us);
@@ -268,7 +268,7 @@ TEST_F(NsccLossTest, WhatWasToBeAddedIsDropped) {
 }
 
 // [CMS-092, CMS-081] The octets that count for the adjustment, too.
-TEST_F(NsccLossTest, WhatWasReceivedIsDropped) {
+TEST_F(NsccLossTest, QuickAdaptDropsTheReceivedCount) {
   use(config());
   ack(0);
   elapse(12_us);

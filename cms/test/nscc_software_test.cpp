@@ -70,7 +70,7 @@ TEST_F(NsccSoftwareTest, DoublesUntilTheMost) {
 }
 
 // A sender that does not use its window does not learn about a larger one.
-TEST_F(NsccSoftwareTest, DoublesOnlyWhatIsInUse) {
+TEST_F(NsccSoftwareTest, DoublesOnlyAWindowInUse) {
   send(7);
   ack(7, 50_us);
   EXPECT_EQ(window(), 128u << 10);
@@ -114,7 +114,7 @@ TEST_F(NsccSoftwareTest, ALongRoundTripAloneIsNoMark) {
 
 // A route that has become 5 ms longer looks like a queue; when the window was small for 10 s, that
 // is the base RTT, and the window grows again.
-TEST_F(NsccSoftwareTest, ALongerWayIsNoQueueForEver) {
+TEST_F(NsccSoftwareTest, ALongerPathCountsAsAQueueForALimitedTime) {
   round(50_us);
   for (int i = 0; i < 900; ++i) {
     now_ = now_ + 10_ms;
@@ -222,7 +222,7 @@ TEST_F(NsccSoftwareTest, ALossWithoutAFullQueueCostsLittle) {
 }
 
 // After time-outs the window doubles up to half of its old size.
-TEST_F(NsccSoftwareTest, DoublesUpToHalfOfWhatTimedOut) {
+TEST_F(NsccSoftwareTest, DoublesUpToHalfOfTheTimedOutWindow) {
   for (int i = 0; i < 4; ++i) round(50_us);
   ASSERT_EQ(window(), 2u << 20);
   send(256);

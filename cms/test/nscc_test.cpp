@@ -105,7 +105,7 @@ TEST_F(NsccTest, AsksForEachAckWhileTheWindowIsSmall) {
 // --- ACKs ---
 
 // [CMS-070, CMS-065] What the destination received leaves, and may be more than was in flight.
-TEST_F(NsccTest, WhatWasReceivedIsNoLongerInFlight) {
+TEST_F(NsccTest, ReceivedOctetsAreNoLongerInFlight) {
   send(1000);
   Acked e;
   e.bytes = 1000;
@@ -348,7 +348,7 @@ TEST_F(NsccTest, TheDestinationLeavesAPacket) {
 }
 
 // [CMS-114] 64 on all ACKs of a round trip halve the window.
-TEST_F(NsccTest, SixtyFourHalvesTheWindowInARoundTrip) {
+TEST_F(NsccTest, APressureOf64HalvesTheWindowInARoundTrip) {
   set_window(102'400);
   for (int i = 0; i < 25; ++i) {
     send(4096);
@@ -407,7 +407,7 @@ TEST_F(NsccTest, NothingIsRestoredUnasked) {
 }
 
 // [CMS-115] p = 0 alone keeps the octets to be restored; an idle context forgets them.
-TEST_F(NsccTest, AnIdleContextForgetsWhatToRestore) {
+TEST_F(NsccTest, AnIdleContextForgetsTheOctetsToRestore) {
   set_window(100'000);
   ask(10'000, 100);
   ask(0, 0);
@@ -421,7 +421,7 @@ TEST_F(NsccTest, AnIdleContextForgetsWhatToRestore) {
 }
 
 // [CMS-111] An ACK of a peer without this state has no effect.
-TEST_F(NsccTest, WhatIsNotSaidHasNoEffect) {
+TEST_F(NsccTest, MissingFieldsOfAnAckHaveNoEffect) {
   set_window(100'000);
   Acked e;
   e.received_bytes = 10'000;
@@ -434,7 +434,7 @@ TEST_F(NsccTest, WhatIsNotSaidHasNoEffect) {
 
 // [CMS-008, CMS-105] After a pause the window is that of the known base RTT, here 150,000 octets
 // for 8 us, or else of the configured one; earlier delays are forgotten.
-TEST_F(NsccTest, BeginsAnewAfterARest) {
+TEST_F(NsccTest, RestartsAfterAPause) {
   set_window(100'000);
   ack(1'000, 20_us, 12_us);
   nscc_.note_base_rtt(4_us);
@@ -452,7 +452,7 @@ TEST_F(NsccTest, BeginsAnewAfterARest) {
 
 // [T-35] A peer that never shows a mark, and says that all of the round trip was its own time, gets
 // the largest window and no more.
-TEST_F(NsccTest, WhoShowsNoCongestionGetsTheLargestWindow) {
+TEST_F(NsccTest, APathWithoutCongestionGetsTheLargestWindow) {
   set_window(20'000);
   for (int i = 0; i < 10'000; ++i) {
     send();

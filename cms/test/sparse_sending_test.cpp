@@ -53,7 +53,7 @@ TEST(SparseSendingTest, EntropyValuesSpreadIt) {
 }
 
 // From 3/4: an eighth for each ACK, or a 128th for one that tells of a mark.
-TEST(SparseSendingTest, WhatArrivesEndsIt) {
+TEST(SparseSendingTest, AnArrivingPacketEndsIt) {
   SparseSending quick;
   cut(quick);
   SparseSending slow = quick;
@@ -122,7 +122,7 @@ TEST_F(CutCccTest, ALossAtTheLeastWindowDoesNot) {
 }
 
 // [CMS-097] Credit answers for the last hop.
-TEST_F(CutCccTest, NorDoesTheLastHopWhereCreditIsInUse) {
+TEST_F(CutCccTest, ATrimOfTheLastHopDoesNotCountWithCredit) {
   for (const bool has_credit : {false, true}) {
     Ccc ccc(config(has_credit ? Algorithm::both : Algorithm::nscc));
     lose_window(ccc);

@@ -187,7 +187,7 @@ TEST_F(TfcSourceTest, UnansweredRequestsLetOnePacketGoWithoutCells) {
 
 // [CMS-146, CMS-147] The destination grants the cells that it frees, and counts those that it
 // holds.
-TEST(TfcTest, TheDestinationGrantsWhatItFrees) {
+TEST(TfcTest, TheDestinationGrantsTheCellsThatItFrees) {
   TfcDestination pdc;
   EXPECT_EQ(pdc.credit(10), 10u);
   EXPECT_TRUE(pdc.on_kept(9, 10));
