@@ -51,7 +51,7 @@ void expect_said(const std::string& steps, std::initializer_list<std::string> te
   }
 }
 
-TEST(RunnerTest, WhatComesAsExpectedPasses) {
+TEST(RunnerTest, AnExpectedPacketPasses) {
   EXPECT_EQ(said("receive r length=10\n" + kSyn +
                  "expect A next ev=7 dscp=46 | ACK ack_psn=1000 dpdcid=9 spdcid=$p | NONE\n"
                  "completion r bytes=4 | payload 00010203\n"
@@ -61,7 +61,7 @@ TEST(RunnerTest, WhatComesAsExpectedPasses) {
             "passed");
 }
 
-TEST(RunnerTest, APacketThatIsMissingIsShownWithWhatCame) {
+TEST(RunnerTest, AMissingPacketIsShownWithTheArrivals) {
   expect_said("receive r length=10\n" + kSyn + "expect A within 5ms | NACK nack_code=ROD_OOO\n",
               {"failed x.txt:6: expected: expect A within 5ms | NACK nack_code=ROD_OOO",
                "no such packet within 5ms",
@@ -92,7 +92,7 @@ TEST(RunnerTest, AnExpectedPacketIsTakenOnce) {
               {"failed x.txt:7:"});
 }
 
-TEST(RunnerTest, ExpectNoneSeesWhatCameBeforeAndWhatComesMeanwhile) {
+TEST(RunnerTest, ExpectNoneSeesEarlierAndLaterArrivals) {
   expect_said("receive r length=10\n" + kSyn + "expect none A | ACK\n",
               {"failed x.txt:6:", "a packet came: host > A ev=7 dscp=46 | ACK cack_psn=1000"});
   EXPECT_EQ(said("receive r length=10\n" + kSyn + "expect none A | NACK\nexpect none B\n"),
@@ -137,7 +137,7 @@ TEST(RunnerTest, DefinitionsStandForTheirText) {
   expect_said("expect A | %sent\n", {"broken x.txt:4: %sent is not defined"});
 }
 
-TEST(RunnerTest, CompletionsFailWithWhatCame) {
+TEST(RunnerTest, AMissingCompletionIsShownWithTheArrivals) {
   const std::string before = "receive r length=2\n" + kSyn;
   expect_said(before + "completion r bytes=4\n", {"came: completion r kind=recv status=truncated"});
   expect_said(before + "completion r\n", {"but status is truncated"});
@@ -150,7 +150,7 @@ TEST(RunnerTest, CompletionsFailWithWhatCame) {
             "passed");
 }
 
-TEST(RunnerTest, ContentAndCountersFailWithWhatIsThere) {
+TEST(RunnerTest, ContentAndCountersFailWithTheActualValues) {
   const std::string before = "receive r length=8\n" + kSyn;
   expect_said(before + "content r offset=2 | payload 0204\n",
               {"in r from 2 on octet 1 is 3, not 4"});
@@ -158,7 +158,7 @@ TEST(RunnerTest, ContentAndCountersFailWithWhatIsThere) {
   expect_said(before + "counter rx_packets =2\n", {"it is 1"});
 }
 
-TEST(RunnerTest, MistakesAreNoFailures) {
+TEST(RunnerTest, AMistakeInACaseIsNotAFailure) {
   const std::pair<std::string, std::string> kMistakes[] = {
       {"expect A | ACC\n", "no header ACC"},
       {"expect A | ACK cak_psn=1\n", "no field cak_psn in ACK"},
@@ -238,7 +238,7 @@ Outcome run_far(const std::string& text) {
   return run(c, host, {});
 }
 
-TEST(RunnerTest, AHostElsewhereIsNotAskedForWhatOnlyAProcessCanDo) {
+TEST(RunnerTest, ARemoteHostIsNotAskedForLocalActions) {
   const Outcome outcome =
       run_far("receive r length=4\n" + kSyn +
               "counter rx_packets =99\nunreachable A\ntoo_long A mtu=1500\nclose_all\n"
@@ -251,7 +251,7 @@ TEST(RunnerTest, AHostElsewhereIsNotAskedForWhatOnlyAProcessCanDo) {
   EXPECT_EQ(run_far("needs process\nadvance 1ms\n").kind, Outcome::Kind::skipped);
 }
 
-TEST(RunnerTest, WhatOnlyAProcessCanDoIsKnown) {
+TEST(RunnerTest, LocalActionsAreKnown) {
   Case c;
   EXPECT_EQ(read_case(kHead + "inject A sdi=5 | ACK\n", "x.txt", c), "");
   EXPECT_TRUE(c.needs_process);
