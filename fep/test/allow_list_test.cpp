@@ -62,7 +62,7 @@ TEST(AllowListTest, FamiliesAreKeptApart) {
   EXPECT_FALSE(list("a00::/8").admits(v4(10, 0, 0, 0))) << "the same octets, the other family";
 }
 
-TEST(AllowListTest, WhatIsNoListIsRefused) {
+TEST(AllowListTest, RefusesATextThatIsNoAllowList) {
   for (const char* text : {"", ",", "10.0.0.0/8,", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/",
                            "10.0.0.0/8x", "10.0.0.1/8", "10.0.0", "2001::/129", "2001::1/16",
                            "host", "10.0.0.0/8 10.1.0.0/16"}) {
@@ -75,7 +75,7 @@ TEST(AllowListTest, WhatIsNoListIsRefused) {
 }
 
 // Packets from other sources are counted and leave no state; no answer goes out.
-TEST(AllowListTest, AFepDropsWhatIsNotOnItsListBeforeItLooks) {
+TEST(AllowListTest, AFepDropsPacketsFromUnlistedSourcesUnread) {
   const Instant now = Instant::from_ns(1'000'000'000);
   Config config;
   settle(config);

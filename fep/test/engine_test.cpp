@@ -279,7 +279,7 @@ TEST_F(EngineTest, ErrorsAreSeenWhilePacketsKeepArriving) {
   EXPECT_TRUE(script_.path_errors.empty());
 }
 
-TEST_F(EngineTest, ErrorsOfOtherKindsAndAddressesHarmNobody) {
+TEST_F(EngineTest, ErrorsOfOtherKindsAndAddressesHaveNoEffect) {
   send();
   const Instant end = now_ + 3_s;
   while (now_ < end) {

@@ -201,7 +201,7 @@ TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
 }
 
 // [PDS-247] What is in flight when the application removes its peer ends as it would have.
-TEST_F(LifetimeTest, ARemovedPeerGetsWhatWasPosted) {
+TEST_F(LifetimeTest, ARemovedPeerGetsThePostedMessages) {
   const PeerId to = insert(crowd_, 2, 1);
   post_receive(server_);
   ASSERT_TRUE(send(crowd_, to).ok());

@@ -74,7 +74,7 @@ TEST_F(PathRendezvousTest, ARestThatIsBeingReadIsAskedForInSmallerPackets) {
 }
 
 // Everything has arrived when the report comes, but not the acknowledgements.
-TEST_F(PathRendezvousTest, ARestThatHadArrivedIsNotToldAsLost) {
+TEST_F(PathRendezvousTest, ARestThatHadArrivedIsNotReportedAsLost) {
   meet();
   std::vector<std::byte> octets = pattern(20000, 5);
   std::vector<std::byte> room(20000);
@@ -96,7 +96,7 @@ TEST_F(PathRendezvousTest, ARestThatHadArrivedIsNotToldAsLost) {
 }
 
 // No size passes: the receive ends, and so does the send, for its own reason.
-TEST_F(PathRendezvousTest, WhereNothingPassesBothEndsAreTold) {
+TEST_F(PathRendezvousTest, IfNothingPassesBothEndsGetAnError) {
   meet();
   std::vector<std::byte> octets = pattern(20000, 5);
   std::vector<std::byte> room(20000);

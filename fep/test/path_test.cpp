@@ -60,7 +60,7 @@ class PathTest : public PathFixture {
 };
 
 // A router says so.
-TEST_F(PathTest, WhatIsTooLongEndsAtOnceAndLaterMessagesFit) {
+TEST_F(PathTest, TooLongMessagesEndAtOnceAndLaterOnesFit) {
   meet();
   a_.route.mtu_bytes = 1500;
   expect_too_long_then_fine();
@@ -68,7 +68,7 @@ TEST_F(PathTest, WhatIsTooLongEndsAtOnceAndLaterMessagesFit) {
 }
 
 // The system refuses packets that it knows to be too long.
-TEST_F(PathTest, SoItDoesWhenTheSystemRefusesThePackets) {
+TEST_F(PathTest, PacketsThatTheSystemRefusesEndAtOnce) {
   meet();
   io::FaultPlan plan;
   plan.mtu_bytes = 1500 - 28;
@@ -83,7 +83,7 @@ TEST_F(PathTest, TheFirstMessageToAPeerEndsTheSameWay) {
 }
 
 // Packets that pass are left alone: the message under way ends well, and later ones use less.
-TEST_F(PathTest, WhatStillPassesGoesOn) {
+TEST_F(PathTest, MessagesThatStillPassContinue) {
   meet();
   a_.route.mtu_bytes = 4500;
   std::vector<std::byte> room(20000);
@@ -107,7 +107,7 @@ TEST_F(PathTest, WhatStillPassesGoesOn) {
 
 // The system reports the size of IP packets: with IPv4 and UDP 28 octets more than the packets of
 // PDS.
-TEST_F(PathTest, TheHeadersBelowAreTakenOffWhatARouteCarries) {
+TEST_F(PathTest, TheLowerHeadersAreSubtractedFromTheMtuOfTheRoute) {
   meet();
   std::vector<std::byte> room(20000);
   std::vector<std::byte> whole = pattern(20000, 1);
@@ -240,7 +240,7 @@ TEST_F(PathTest, AReadOverRudiWhoseAnswersAreTooLongAsksForLess) {
 
 // Resent packets of an ended message are short, even if the system only reports that its packets
 // are too long: they delay nothing.
-TEST_F(PathTest, WhatTheSystemRefusesWithoutMoreGoesAgainShort) {
+TEST_F(PathTest, PacketsRefusedWithoutALimitAreResentShort) {
   meet();
   a_.route.is_believed = false;
   io::FaultPlan plan;
@@ -258,7 +258,7 @@ TEST_F(PathTest, WhatTheSystemRefusesWithoutMoreGoesAgainShort) {
 }
 
 // A forged error changes nothing while the system keeps the larger MTU for the route.
-TEST_F(PathTest, WhatTheSystemDoesNotConfirmIsIgnored) {
+TEST_F(PathTest, ReportsThatTheSystemDoesNotConfirmAreIgnored) {
   meet();
   a_.route.errors.push_back({address(2), EMSGSIZE, 0});
   expect_untouched();
