@@ -146,7 +146,7 @@ TEST_F(AgentSourceTest, ChangesThatWaitedAreReadTogether) {
 }
 
 // [TSS-045] The keys stay; the loss is reported once; retries are counted by time.
-TEST_F(AgentSourceTest, AnAgentThatGoesAwayIsLookedForAgain) {
+TEST_F(AgentSourceTest, AnAgentThatGoesAwayIsTriedAgain) {
   Connected all = connected();
   all.client = Descriptor();
   EXPECT_EQ(said(*all.source, kConnectedAt),
@@ -264,7 +264,7 @@ TEST_F(AgentSourceTest, HalfAFrameEndsTheConnectionInTime) {
 }
 
 // A text that is no key file is refused with the line of the error.
-TEST_F(AgentSourceTest, TextThatIsNoKeyFileIsNamed) {
+TEST_F(AgentSourceTest, ATextThatIsNoKeyFileIsReported) {
   Connected all = connected();
   say(all.client, frame_of(FrameKind::keys, "[[domain]]\nsdi = \"x\"\n").view());
   EXPECT_TRUE(all.source->has_news(kConnectedAt));

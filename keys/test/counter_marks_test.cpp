@@ -23,7 +23,7 @@ class CounterMarksTest : public ::testing::Test {
 };
 
 // [TSS-043]
-TEST_F(CounterMarksTest, ARestartGoesOnWhereTheMarkIs) {
+TEST_F(CounterMarksTest, ARestartContinuesAtTheMark) {
   CounterMarks::create(path_);
   {
     CounterMarks marks(path_);

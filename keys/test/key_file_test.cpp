@@ -35,7 +35,7 @@ std::string problem_of(const std::string& text) {
 }
 
 // [TSS-037, TSS-051, TSS-054, TSS-077, TSS-105] What is not given.
-TEST(KeyFileTest, WhatIsNotGivenIsTheDefault) {
+TEST(KeyFileTest, MissingFieldsHaveTheirDefaults) {
   const KeyFile file = parse(domain());
   ASSERT_EQ(file.domains.size(), 1u);
   const DomainEntry& one = file.domains[0];
@@ -214,7 +214,7 @@ TEST(KeyFileTest, LettersBeyondAsciiAreForComments) {
 }
 
 // [TSS-136, T-55] A file that other users can read is not secret.
-TEST(KeyFileTest, AFileThatOthersMayReadIsRefused) {
+TEST(KeyFileTest, AFileThatOtherUsersMayReadIsRefused) {
   const TemporaryFolder folder;
   const std::string path = folder.path("keys.toml");
   write_key_file(parse(domain()), path);

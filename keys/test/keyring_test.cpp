@@ -206,7 +206,7 @@ TEST_F(KeyringTest, ADomainWithoutTimeToCloseIsGoneAtOnce) {
 
 // [TSS-146] A domain is named again before its end: the old one ends, and it starts again with its
 // present keys and new counters.
-TEST_F(KeyringTest, ADomainThatComesBackBeginsAnew) {
+TEST_F(KeyringTest, ADomainThatComesBackRestarts) {
   write(domain(0, key(0, '1')));
   Process a(paths("a"), 1), b(paths("b"), 2);
   const auto recorded = a.seal(b);
@@ -326,7 +326,7 @@ TEST_F(KeyringTest, InstalledKeysAreLoggedWhereThatIsAskedFor) {
 }
 
 // A file of another owner, or readable by others, gets no key; nor does the target of a link.
-TEST_F(KeyringTest, AKeyLogThatOthersMayReadIsRefused) {
+TEST_F(KeyringTest, AKeyLogThatOtherUsersMayReadIsRefused) {
   const std::string log = folder_.path("log");
   std::ofstream(log) << "";
   ASSERT_EQ(chmod(log.c_str(), 0666), 0);
