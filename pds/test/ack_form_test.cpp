@@ -42,7 +42,7 @@ class AckFormTest : public ::testing::Test {
 
 // [PDS-035, PDS 8.3] Every ACK tells a range that peers do not assume; no ACK tells the assumed
 // range.
-TEST_F(AckFormTest, RangeIsToldUnlessItIsTheOneAssumed) {
+TEST_F(AckFormTest, RangeIsSentUnlessItIsTheAssumedOne) {
   for (const uint8_t mpr : {uint8_t{4}, uint8_t{8}, uint8_t{16}}) {
     config_.mpr = mpr;
     Bench b(config_);
@@ -64,7 +64,7 @@ TEST_F(AckFormTest, RangeIsToldUnlessItIsTheOneAssumed) {
 
 // [PDS-A11, PDS-035] A range of half or less is told at once, a smaller change by the next ACK;
 // packets within the range told before are still accepted.
-TEST_F(AckFormTest, SmallerRangeIsToldAtOnce) {
+TEST_F(AckFormTest, SmallerRangeIsSentAtOnce) {
   Bench b;
   b.open_target();
   EXPECT_FALSE(b.pds->set_mpr(0).ok());
@@ -127,7 +127,7 @@ TEST_F(AckFormTest, VendorFormIsRead) {
 // [PDS-084, PDS-241, CMS-036, CMS-037, CMS-038, CMS-041] By hand: a request of 12 + 8 octets and
 // its payload counts UDP payload + 8 + 40 octets, once, whether it is resent or not; units of 256
 // octets rounded up.
-TEST_F(AckFormTest, StateTellsWhatArrivedAndHowLongItStayed) {
+TEST_F(AckFormTest, StateReportsReceivedOctetsAndServiceTime) {
   config_.ack_form = AckForm::cc;
   Bench b(config_);
   b.rx(b.request(1000), 188);  // 208 + 48 = 256 octets: one unit
@@ -299,7 +299,7 @@ TEST_F(AckFormTest, AnsweredResendGivesARoundTrip) {
 // [PDS 8.1, PDS-070] A marked packet is to be named by an ACK, which cannot leave before 33,000
 // more packets have come. Its PSN lies farther back than an ACK can say then: the cumulative ACK
 // covers it.
-TEST(AckNameTest, WhatLiesTooFarBackIsNotNamed) {
+TEST(AckNameTest, PsnsTooFarBackAreNotNamed) {
   Bench b;
   b.open_target();
   b.marks.ecn = Ecn::ce;

@@ -52,7 +52,7 @@ TEST(ClosingDomainTest, TheTargetOfADomainThatClosesAsks) {
 
 // [TSS-146] The keys of the domain are gone: its PDCs end at once, in either role, and send
 // nothing.
-TEST(ClosingDomainTest, WhatIsLeftOfADomainEnds) {
+TEST(ClosingDomainTest, TheRestOfADomainEnds) {
   Bench b;
   b.sdi = kDomain;
   b.open_initiator(2);

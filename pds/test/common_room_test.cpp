@@ -57,7 +57,7 @@ class CommonRoomTest : public testing::Test {
 
 // [T-02, PDS-255] One peer keeps at most as many responses as it leaves room for, its host three
 // quarters of all places; a peer without any finds room.
-TEST_F(CommonRoomTest, APeerLeavesRoomForTheResponsesOfOthers) {
+TEST_F(CommonRoomTest, APeerLeavesRoomForOtherPeersResponses) {
   Bench b(config_);
   answer_everything(b);
   open(b, 20);
@@ -72,7 +72,7 @@ TEST_F(CommonRoomTest, APeerLeavesRoomForTheResponsesOfOthers) {
 }
 
 // [T-02, PDS-102, PDS-255] What a peer has cleared is room again, for it and for others.
-TEST_F(CommonRoomTest, WhatIsClearedIsGivenBack) {
+TEST_F(CommonRoomTest, ClearedResponsesFreeTheirRoom) {
   Bench b(config_);
   answer_everything(b);
   open(b, 20);
@@ -87,7 +87,7 @@ TEST_F(CommonRoomTest, WhatIsClearedIsGivenBack) {
 
 // [PDS-101, PDS-109] A response above a gap takes the place of the packet that fills the gap, too:
 // other peers may take all other places, and the gap can still be filled and all be cleared.
-TEST_F(CommonRoomTest, AGapCanBeFilledWhateverOthersHold) {
+TEST_F(CommonRoomTest, AGapCanBeFilledInAFullStore) {
   config_.gd_entries = 8;
   Bench b(config_);
   answer_everything(b);
@@ -160,7 +160,7 @@ TEST_F(CommonRoomTest, ForgedSourcesDoNotFillTheStore) {
 
 // [T-01, PDS-255] Forged sources do not use the share of the peer whose address they carry; after a
 // source has proven itself, its responses count.
-TEST_F(CommonRoomTest, WhatIsForgedCountsForNobody) {
+TEST_F(CommonRoomTest, ForgedSourcesAreNotChargedToAPeer) {
   config_.gd_entries = 64;
   config_.challenge_above = 0;
   Bench b(config_);
@@ -186,7 +186,7 @@ TEST_F(CommonRoomTest, WhatIsForgedCountsForNobody) {
 
 // [PDS-079, T-02, PDS-255] A peer that alone has held-back ROD packets leaves an eighth of the
 // room; other peers find some, within their shares.
-TEST_F(CommonRoomTest, APeerLeavesRoomForTheReorderedPacketsOfOthers) {
+TEST_F(CommonRoomTest, APeerLeavesRoomForOtherPeersReorderedPackets) {
   config_.reorder_packets = 16;
   Bench b(config_);
   b.client.script.names_are_unique = false;

@@ -86,7 +86,7 @@ class CongestionTest : public ::testing::Test {
 // [CMS-042, CMS-065, CMS-066, CMS-070, CMS-030] The received count of the peer decides, in units of
 // 256 octets rounded up, and not the acknowledged packets. It has received 13 units of 17,472
 // octets, 3,328 octets; with the remaining 14,144 there is room for three packets.
-TEST_F(CongestionTest, InFlightIsWhatThePeerHasNotReported) {
+TEST_F(CongestionTest, UnreportedOctetsAreInFlight) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(100).size(), 16u);
   EXPECT_EQ(after(b, report(b, 0, 13)), 3u);
@@ -97,7 +97,7 @@ TEST_F(CongestionTest, InFlightIsWhatThePeerHasNotReported) {
 
 // [CMS-191] If a peer reports no count, acknowledged packets have arrived. If it does, its next
 // report counts.
-TEST_F(CongestionTest, APlainAckReportsWhatItAcknowledges) {
+TEST_F(CongestionTest, APlainAckReportsTheAcknowledgedOctets) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(100).size(), 16u);
   EXPECT_EQ(after(b, b.ack(b.start + 3)), 4u);
@@ -160,7 +160,7 @@ TEST_F(CongestionTest, AFailedPdcGivesItsRoomBack) {
 // trip is 48 us more than 12, so that the window of 17,472 octets grows by 5 x 1,092 x 6,656 /
 // 17,472 = 2,080 octets for the 26 units that have arrived, and by 0.15 x 1,092; or is halved where
 // it says that the packet was marked, and then gets the latter only.
-TEST_F(CongestionTest, AnAckIsOneReportOfAllThatItSays) {
+TEST_F(CongestionTest, AnAckMakesOneReport) {
   for (const bool marked : {false, true}) {
     cms::Config cms = nscc();
     cms.start_slowly = true;
@@ -180,7 +180,7 @@ TEST_F(CongestionTest, AnAckIsOneReportOfAllThatItSays) {
 
 // [CMS-036, CMS-071, CMS-074] A round trip of 10.24 us, of which the packet was inside the peer for
 // 16 x 128 ns: 8.192 us carry 102,400 octets. Without that time it would be 128,000.
-TEST_F(CongestionTest, TheTimeInsideThePeerIsNoRoundTrip) {
+TEST_F(CongestionTest, TheTimeInsideThePeerIsSubtracted) {
   for (const uint16_t service : {uint16_t{16}, uint16_t{0}}) {
     Bench b(config(), nscc());
     b.open_initiator(2);
@@ -232,7 +232,7 @@ TEST_F(CongestionTest, AnotherStateIsNotReadAsThatOfNscc) {
 // [CMS-020, CMS-025, CMS-071, CMS-094 .. CMS-098] What a NACK says: its code, and the round trip of
 // the transmission that it answers, in steps of 128 ns. 8.192 us carry 102,400 octets, one step
 // more carries 104,000.
-TEST_F(CongestionTest, ANackTellsItsCodeAndItsRoundTrip) {
+TEST_F(CongestionTest, ANackReportsItsCodeAndItsRoundTrip) {
   const struct {
     NackCode code;
     int64_t ns;
@@ -261,7 +261,7 @@ TEST_F(CongestionTest, ANackTellsItsCodeAndItsRoundTrip) {
 
 // [CMS-025, CMS-071] Of a packet that was sent twice the answer to the second measures; of one that
 // was sent three times none does.
-TEST_F(CongestionTest, ThePacketsRecordSaysHowOftenItWasSent) {
+TEST_F(CongestionTest, ThePacketsRecordCountsItsTransmissions) {
   for (const int resends : {1, 2}) {
     Bench b(config(), nscc());
     b.open_initiator(2);

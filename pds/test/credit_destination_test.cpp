@@ -40,7 +40,7 @@ TEST(CreditDestinationTest, RequestsAreAnswered) {
 }
 
 // [CMS-006, CMS-133] Each context of a source has its own credit.
-TEST(CreditDestinationTest, ContextsAreToldApart) {
+TEST(CreditDestinationTest, ContextsAreDistinguished) {
   CreditBench b;
   b.open_target();
   b.ask(3, 10);
@@ -77,7 +77,7 @@ TEST(CreditDestinationTest, ATrimmedPacketOfASecuredPdcDoesNotAsk) {
 
 // [CMS-043, CMS-137] Where credit is all there is, ACKs tell it; where NSCC works as well they tell
 // its state.
-TEST(CreditDestinationTest, AcksTellWhatTheSourceListensTo) {
+TEST(CreditDestinationTest, AcksCarryTheStateThatTheSourceUses) {
   for (const auto algorithm : {cms::Algorithm::rccc, cms::Algorithm::both}) {
     CreditBench b(algorithm);
     b.open_target();
@@ -212,7 +212,7 @@ TEST(CreditDestinationTest, HostileDemandsAreBounded) {
 
 // [CMS-030, CMS-111, CMS-116] A destination whose memory is full asks for less, and then that
 // windows be restored; as long as it has no marks, never.
-TEST(CreditDestinationTest, MemoryIsTold) {
+TEST(CreditDestinationTest, FreeMemoryIsReported) {
   for (const bool has_marks : {false, true}) {
     cms::Config cms = credit_cms(cms::Algorithm::nscc);
     if (has_marks) {

@@ -74,7 +74,7 @@ TEST(CreditSourceTest, CreditComesInAcks) {
 }
 
 // [CMS-126] The demand includes the granted octets and the packet itself.
-TEST(CreditSourceTest, TargetsCountWhatWasGranted) {
+TEST(CreditSourceTest, TargetsIncludeTheGrants) {
   CreditBench b;
   b.open_source();
   b.post(10);  // 11,320 octets: 45 units
@@ -239,7 +239,7 @@ TEST(CreditSourceTest, StalledContextsHaveNoShare) {
 }
 
 // [CMS-129] When no PDC waits any more, no request goes out and no timer is left.
-TEST(CreditSourceTest, NothingIsAskedForThoseThatAreGone) {
+TEST(CreditSourceTest, ClosedPdcsAskForNoCredit) {
   AskingBench b;
   b.pds->close_all(true, b.now);
   ASSERT_EQ(b.pds->open_pdcs(), 0u);
@@ -248,7 +248,7 @@ TEST(CreditSourceTest, NothingIsAskedForThoseThatAreGone) {
 
 // [CMS-128] A packet that was cut asks for credit; while the peer does not know the PDC, that would
 // be refused, and the packet goes again on trust.
-TEST(CreditSourceTest, WhatIsLostAsks) {
+TEST(CreditSourceTest, ALostPacketAsksForCredit) {
   CreditBench b;
   b.open_initiator(2);
   b.rx_header(b.ack(b.start));

@@ -196,7 +196,7 @@ TEST(AckTable, A10ProbeIsAnswered) {
 
 // [PDS-A11] A range of half or less is told at once; a wanted close is told at once as well, by a
 // Close Request, so that it never waits for an ACK.
-TEST(AckTable, A11WhatMustBeToldSoon) {
+TEST(AckTable, A11UrgentNewsIsSentAtOnce) {
   TableBench b;
   b.to_target();
   ASSERT_TRUE(b.pds->set_mpr(4).ok());

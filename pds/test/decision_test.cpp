@@ -234,7 +234,7 @@ TEST_F(LossDetectorTest, OvertakenOnItsOwnEv) {
 }
 
 // A resent packet is judged by its resend, and is no evidence itself.
-TEST_F(LossDetectorTest, ResendStartsAnew) {
+TEST_F(LossDetectorTest, AResendRestartsTheEvidence) {
   for (int i = 0; i < 4; ++i) send(1, 0);
   sack(1);
   EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{0}));
@@ -273,7 +273,7 @@ TEST_F(LossDetectorTest, TooManyOutOfOrder) {
 
 // [PDS-L3, PDS-143] Few later arrivals, but one was sent long after; on whatever EV, and also after
 // the resend.
-TEST_F(LossDetectorTest, SentLongBeforeWhatArrived) {
+TEST_F(LossDetectorTest, LostIfSentLongBeforeAnArrival) {
   send(1, 0);
   send(2, 50);
   send(3, 51);

@@ -46,7 +46,7 @@ class EarlyTimeoutTest : public ::testing::Test {
 
 // The answer is to the first transmission: all packets that waited for their resend are in flight,
 // and new ones are sent.
-TEST_F(EarlyTimeoutTest, NothingMoreIsSentAgain) {
+TEST_F(EarlyTimeoutTest, AnEarlyTimeoutStopsTheResends) {
   acknowledge(false);
   EXPECT_EQ(bench_.count(Count::early_timeouts), 1u);
   for (const std::string& line : bench_.lines()) {
@@ -92,7 +92,7 @@ TEST(LostAfterTimeoutsTest, IsNoEarlyTimeout) {
 }
 
 // A packet that is taken back gets a new time-out: if it was lost after all, it goes again.
-TEST_F(EarlyTimeoutTest, WhatIsTakenBackTimesOutAgain) {
+TEST_F(EarlyTimeoutTest, ATakenBackPacketTimesOutAgain) {
   acknowledge(false);
   bench_.lines();
   bench_.elapse(60_ms);

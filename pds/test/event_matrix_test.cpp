@@ -141,7 +141,7 @@ const InitiatorRow kInitiatorRows[] = {
      Count::drop_trimmed, Count::drop_trimmed},
 };
 
-TEST(EventMatrix, InitiatorStatesRefuseWhatHasNoRow) {
+TEST(EventMatrix, InitiatorStatesRefuseEventsWithoutARow) {
   for (const PdcState s : {PdcState::syn, PdcState::established, PdcState::quiesce,
                            PdcState::ack_wait, PdcState::close_ack_wait, PdcState::error}) {
     for (const InitiatorRow& row : kInitiatorRows) {
@@ -250,7 +250,7 @@ const TargetRow kTargetRows[] = {
      Count::drop_trimmed, Count::drop_trimmed},
 };
 
-TEST(EventMatrix, TargetStatesRefuseWhatHasNoRow) {
+TEST(EventMatrix, TargetStatesRefuseEventsWithoutARow) {
   for (const PdcState s :
        {PdcState::pending, PdcState::established, PdcState::close_wait, PdcState::error}) {
     for (const TargetRow& row : kTargetRows) {

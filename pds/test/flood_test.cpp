@@ -7,7 +7,7 @@ namespace {
 
 // [T-41] Datagrams and RUDI requests of each source have a rate limit, with a burst of a tenth.
 // Packets above it are neither delivered nor answered, and other sources are not affected.
-TEST(FloodTest, EachSourceHasARateOfItsOwn) {
+TEST(FloodTest, EachSourceHasASeparateRate) {
   Config config;
   config.source_packets_per_second = 1000;
   for (const bool is_rudi : {false, true}) {

@@ -9,7 +9,7 @@ namespace {
 using Lines = std::vector<std::string>;
 
 // [PDS-247] Its PDC is closed in order; with the PDC its place is free for another one.
-TEST(FlowTest, WhatIsGivenBackMakesRoom) {
+TEST(FlowTest, AReleasedFlowMakesRoom) {
   Config c;
   c.max_flows = 1;
   Bench b(c);

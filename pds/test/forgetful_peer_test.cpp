@@ -105,7 +105,7 @@ TEST_F(ForgetfulPeerTest, ClosingIsNotWaitedForForEver) {
 
 // [PDS-119, PDS-176, PDS-I22] The word may be that it was executed: it counts, and then the PDC
 // closes like any other.
-TEST_F(ForgetfulPeerTest, ClosingLeavesWhatWasExecutedBefore) {
+TEST_F(ForgetfulPeerTest, ClosingLeavesEarlierPacketsPending) {
   for (const bool in_syn : {true, false}) {
     SCOPED_TRACE(in_syn);
     Bench b;
@@ -149,7 +149,7 @@ TEST_F(ForgetfulPeerTest, AForgetfulPeerIsGivenOneRtoForEachVerdict) {
 
 // [PDS-119, PDS-190] A ROD packet that was not executed keeps all later ones from being executed,
 // sent again or not; the fate of the one before it is unknown.
-TEST_F(ForgetfulPeerTest, OfRodNothingBehindARefusedPacketWasExecuted) {
+TEST_F(ForgetfulPeerTest, NoRodPacketBehindARefusedOneWasExecuted) {
   Bench b;
   b.open_initiator(5, Mode::rod);
   b.rx_header(b.ack(b.start));

@@ -70,7 +70,7 @@ TEST_F(GoBackTest, TheOldestRefusedPacketDecides) {
 }
 
 // [PDS-078, PDS-150] What is missing before the refused one does not wait for it.
-TEST_F(GoBackTest, WhatIsBeforeTheRefusedPacketGoes) {
+TEST_F(GoBackTest, PacketsBeforeTheRefusedOneGo) {
   Bench b(config_);
   open(b);
   b.rx_header(b.nack(NackCode::no_ses_msg_avail, b.start + 3));

@@ -26,7 +26,7 @@ class GuardTest : public ::testing::Test {
 };
 
 // [T-06] Bits for PSNs that were never sent complete nothing, lose nothing and are counted.
-TEST_F(GuardTest, SackBitsBeyondWhatWasSentAreIgnored) {
+TEST_F(GuardTest, SackBitsBeyondTheSentPsnsAreIgnored) {
   Bench b;
   b.client.script.sack_completes = false;
   b.open_initiator(3);
@@ -240,7 +240,7 @@ class GuessTest : public GuardTest {
 };
 
 // [T-04] A packet from the attacker's own address reaches no PDC, whatever its PDCID.
-TEST_F(GuessTest, AnotherAddressReachesNobody) {
+TEST_F(GuessTest, AnotherAddressReachesNoPdc) {
   Bench b;
   b.open_target();
   const Usage before = b.pds->usage();
@@ -254,7 +254,7 @@ TEST_F(GuessTest, AnotherAddressReachesNobody) {
 }
 
 // [T-04] From the address of the peer with another of our PDCIDs.
-TEST_F(GuessTest, OurPdcidGuessedWrongReachesNobody) {
+TEST_F(GuessTest, AWrongGuessOfOurPdcidReachesNoPdc) {
   Bench target;
   target.open_target();
   const Usage of_target = target.pds->usage();

@@ -81,7 +81,7 @@ TEST_F(ProbeTest, AFarPeerMayAnswerLater) {
 }
 
 // The oldest packet was refused for a while: nothing is lost, and nothing is asked.
-TEST_F(ProbeTest, HeldPdcDoesNotAskForWhatWasRefused) {
+TEST_F(ProbeTest, HeldPdcDoesNotProbeForRefusedPackets) {
   config_.tx_window_packets = 4;
   config_.nack_retx = 4_ms;
   Bench b(config_);
@@ -93,7 +93,7 @@ TEST_F(ProbeTest, HeldPdcDoesNotAskForWhatWasRefused) {
 }
 
 // A peer that refuses Probes gets no earlier resends: its time-outs find the loss.
-TEST_F(ProbeTest, HeldPdcAsksNobodyWithoutProbes) {
+TEST_F(ProbeTest, HeldPdcDoesNotAskIfProbesAreOff) {
   config_.tx_window_packets = 4;
   config_.probe = false;
   Bench b(config_);

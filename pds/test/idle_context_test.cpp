@@ -51,7 +51,7 @@ class IdleContextTest : public ::testing::Test {
 
 // [CMS-008, CMS-190] A millisecond of rest makes a window that losses have made smaller as large as
 // at first; less does not. The base RTT stays.
-TEST_F(IdleContextTest, AWindowBeginsAnewAfterAMillisecond) {
+TEST_F(IdleContextTest, AWindowRestartsAfterAMillisecond) {
   open(8'192_ns);
   ASSERT_EQ(window(), 153'600u);
   EXPECT_EQ(window_of_next(), 153'600u);
@@ -71,7 +71,7 @@ TEST_F(IdleContextTest, AWindowBeginsAnewAfterAMillisecond) {
 }
 
 // [CMS-008] A context that waits for an answer is not idle, however long it waits.
-TEST_F(IdleContextTest, WaitingForAnAnswerIsNoRest) {
+TEST_F(IdleContextTest, AContextThatWaitsForAnAnswerIsNotIdle) {
   open(8'192_ns);
   window_of_next();
   wire::Nack trimmed = bench_.nack(wire::NackCode::trimmed, bench_.start + 1);

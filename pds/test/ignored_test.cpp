@@ -89,7 +89,7 @@ TEST_F(IgnoredTest, AnInitiatorDoesNotWaitForEver) {
 }
 
 // [PDS-148] A peer that is asked and says each time that it works on it is waited for.
-TEST_F(IgnoredTest, WhoSaysThatItWorksIsWaitedFor) {
+TEST_F(IgnoredTest, APeerThatReportsWorkIsWaitedFor) {
   Bench b(config_);
   b.open_initiator(2);
   b.rx_header(b.ack(b.start));
@@ -120,7 +120,7 @@ TEST_F(IgnoredTest, WorkOnALaterPacketIsNoExcuse) {
 
 // [PDS-119, PDS-120, PDS-176] The initiator gave up its Close, so a Close Request meets a tombstone
 // and is refused by CLOSING. The tombstone also answers for the data returned before.
-TEST_F(IgnoredTest, ClosingFailsNothingThatTheTombstoneKnows) {
+TEST_F(IgnoredTest, ClosingFailsNoPacketThatTheTombstoneKnows) {
   Bench b(config_);
   owe(b, 2);
   b.pds->close_all(false, b.now);
@@ -140,7 +140,7 @@ TEST_F(IgnoredTest, ClosingFailsNothingThatTheTombstoneKnows) {
 
 // [PDS-119, PDS-120] A named data packet was never received, and fails; an answer for the one
 // before may come. If none comes, the wait ends with the peer time-out.
-TEST_F(IgnoredTest, ClosingFailsWhatItNames) {
+TEST_F(IgnoredTest, ClosingFailsTheNamedPacket) {
   Bench b(config_);
   owe(b, 2);
   b.rx_header(b.nack(NackCode::closing, Psn(1001)));
@@ -158,7 +158,7 @@ TEST_F(IgnoredTest, ClosingFailsWhatItNames) {
 
 // [PDS-176] A target that gives up its PDC has executed the packets on it, and the peer may not
 // know: a SYN that is sent again opens no PDC, and its request is not executed again.
-TEST_F(IgnoredTest, WhatAFailedPdcExecutedIsNotExecutedAgain) {
+TEST_F(IgnoredTest, APacketThatAFailedPdcExecutedIsNotExecutedAgain) {
   Bench b(Config::spec());
   b.open_target();
   b.lines();

@@ -95,7 +95,7 @@ TEST_F(InitiatorTest, SackedPacketsWaitForTheirAnswer) {
 }
 
 // [PDS-I8, PDS-093]
-TEST_F(InitiatorTest, SackCompletesWhatNeedsNoAnswer) {
+TEST_F(InitiatorTest, SackCompletesPacketsThatNeedNoAnswer) {
   Bench b;
   b.open_initiator(4);
   b.rx_header(sack(b, 0, 2, {2}));

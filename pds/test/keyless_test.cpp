@@ -75,7 +75,7 @@ class KeylessTest : public ::testing::Test {
 };
 
 // The peer continues, and each message completes once.
-TEST_F(KeylessTest, NothingEndsOrCompletesWhatAnInitiatorSends) {
+TEST_F(KeylessTest, ForgeriesDoNotEndOrCompleteAnInitiatorsPackets) {
   for (const bool is_established : {false, true}) {
     Bench b;
     b.sdi = kOurs;
@@ -90,7 +90,7 @@ TEST_F(KeylessTest, NothingEndsOrCompletesWhatAnInitiatorSends) {
   }
 }
 
-TEST_F(KeylessTest, NothingIsDeliveredToATargetOrEndsIt) {
+TEST_F(KeylessTest, ForgeriesAreNotDeliveredToATargetAndDoNotEndIt) {
   Bench b;
   b.sdi = kOurs;
   b.open_target();

@@ -61,7 +61,7 @@ TEST_F(PathLimitTest, NeighboursOfAPacketThatCannotBeCutAreNotTooLong) {
 }
 
 // The peer may hold state of the messages: an established PDC sends Close.
-TEST_F(PathLimitTest, ThePeerIsToldOfTheEnd) {
+TEST_F(PathLimitTest, ThePeerGetsAClose) {
   b_.open_initiator(1);
   b_.rx_header(b_.ack(b_.start));
   b_.client.post(b_.Bench::flow, 2, 4096);
@@ -73,7 +73,7 @@ TEST_F(PathLimitTest, ThePeerIsToldOfTheEnd) {
   EXPECT_EQ(out[0].as<wire::Control>().ctl_type, wire::CtlType::close_cmd);
 }
 
-TEST_F(PathLimitTest, ThoseThatPassStay) {
+TEST_F(PathLimitTest, ShortEnoughPacketsStay) {
   b_.open_initiator(2);
   EXPECT_EQ(change(to_, {4096 + 200, 4096}), "ignored");
   EXPECT_EQ(change(address(8)), "ignored");
@@ -84,7 +84,7 @@ TEST_F(PathLimitTest, ThoseThatPassStay) {
 }
 
 // Packets that were answered or have arrived are not sent again.
-TEST_F(PathLimitTest, WhatHasArrivedIsNotTooLong) {
+TEST_F(PathLimitTest, ArrivedPacketsAreNotTooLong) {
   b_.open_initiator(2);
   b_.rx_header(b_.ack(b_.start + 1));
   EXPECT_EQ(change(to_), "ignored");
@@ -103,7 +103,7 @@ TEST_F(PathLimitTest, ShortPacketsOfOtherPdcsStay) {
 }
 
 // It goes again at once, and the PDC ends in order when that is answered.
-TEST_F(PathLimitTest, WhatCanBeSentShorterStays) {
+TEST_F(PathLimitTest, PacketsThatCanBeShortenedStay) {
   b_.open_initiator(2);
   b_.client.script.shortens = true;
   EXPECT_EQ(change(to_), "4096 to 1024");
@@ -117,7 +117,7 @@ TEST_F(PathLimitTest, WhatCanBeSentShorterStays) {
   EXPECT_EQ(b_.count(Count::pdc_closed_too_long), 0u);
 }
 
-TEST_F(PathLimitTest, RudiPacketsEndEachForItself) {
+TEST_F(PathLimitTest, RudiPacketsEndSeparately) {
   b_.send(1, 1);
   b_.client.mtu = 500;
   b_.send(2, 1);

@@ -91,7 +91,7 @@ TEST(PathSnapshotTest, APathOfNscc) {
 }
 
 // A window that is full holds back what waits. It is asked for 1128 octets, as a packet may have.
-TEST(PathSnapshotTest, WhatIsHeldBackIsSaidToBe) {
+TEST(PathSnapshotTest, AHeldBackPathIsShownAsSuch) {
   cms::Config cms = congestion(cms::Algorithm::fixed);
   cms.window_bytes_max = 4 * 1128;
   Bench b(short_packets(), cms);

@@ -48,7 +48,7 @@ TEST_F(PeerRangeTest, GrowsAgainAsPlainAcksShowProgress) {
 }
 
 // [PDS-245] A peer that tracks no more than it said is asked for more ever more rarely.
-TEST_F(PeerRangeTest, EachRefusalDoublesWhatMustPass) {
+TEST_F(PeerRangeTest, EachRefusalDoublesTheNumberThatMustPass) {
   PeerRange range;
   range.start(Psn(1000), 8);
   Psn cack(999);
@@ -146,7 +146,7 @@ TEST_F(PeerRangeTest, AgesAreRightAfterAStandstill) {
 // keeps, and refused the rest: its cumulative ACK waits for our clear. Nothing is in flight that
 // would bring another ACK, so the source sends its clear in an ACK Request until the cumulative ACK
 // moves.
-TEST_F(PeerRangeTest, WhatIsSetAsideAsksForTheCumulativeAck) {
+TEST_F(PeerRangeTest, PacketsSetAsideAskForTheCumulativeAck) {
   config_.probe = false;
   Bench b(config_, wide());
   ASSERT_EQ(b.open_initiator(200).size(), 200u);
@@ -169,7 +169,7 @@ TEST_F(PeerRangeTest, WhatIsSetAsideAsksForTheCumulativeAck) {
 
 // [PDS-245, PDS-115] A peer that has no such PDC any more refuses the ACK Request; the PDC fails at
 // once.
-TEST_F(PeerRangeTest, WhoIsAskedMayHaveGone) {
+TEST_F(PeerRangeTest, TheAskedPeerMayBeGone) {
   config_.probe = false;
   Bench b(config_, wide());
   b.open_initiator(130);

@@ -97,7 +97,7 @@ TEST_F(ProbeTest, FindsTheLostTail) {
 }
 
 // [PDS-145] A packet resent after the Probe may still arrive: the answer is no evidence about it.
-TEST_F(ProbeTest, WhatWentAgainSinceTheProbeIsNotLost) {
+TEST_F(ProbeTest, PacketsResentAfterTheProbeAreNotLost) {
   cms::Config wide;
   wide.algorithm = cms::Algorithm::fixed;
   Bench b(config_, wide);
@@ -118,7 +118,7 @@ TEST_F(ProbeTest, WhatWentAgainSinceTheProbeIsNotLost) {
 
 // [PDS-145, CMS-106] The Probe of a new context measures the round trip beside the queues, and
 // overtakes the data in them: what its answer does not show is under way.
-TEST_F(ProbeTest, TheOneThatMeasuresTheBaseRttShowsNoLosses) {
+TEST_F(ProbeTest, TheProbeForTheBaseRttShowsNoLosses) {
   cms::Config nscc;
   nscc.algorithm = cms::Algorithm::nscc;
   Bench b(config_, nscc);

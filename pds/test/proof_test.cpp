@@ -116,7 +116,7 @@ TEST_F(ProofTest, APsnOutOfTheWindowIsNoProof) {
 
 // [PDS-252] ACKs count like the Probes that ask for proof: together they are at most three times
 // the received octets.
-TEST_F(ProofTest, EverythingThatIsSentCounts) {
+TEST_F(ProofTest, AllSentOctetsCount) {
   constexpr uint32_t kPayload = 100;
   Bench b;
   b.proves = false;
@@ -136,7 +136,7 @@ TEST_F(ProofTest, EverythingThatIsSentCounts) {
 // [PDS-252] Return data that waits for octets goes when octets arrive, even if the peer no longer
 // answers Probes. A new process at the address refuses it, so it does not hold the target's room
 // for ever.
-TEST_F(ProofTest, WhatComesLetsReturnDataGo) {
+TEST_F(ProofTest, ReceivedOctetsLetReturnDataGo) {
   Bench b;
   b.proves = false;
   b.open_target();
@@ -205,7 +205,7 @@ class FeedbackTest : public ::testing::Test {
 };
 
 // [PDS-070, PDS 8.1] Above a gap each ACK reports its own packet.
-TEST_F(FeedbackTest, AcksAboveAGapTellOfTheirOwnPackets) {
+TEST_F(FeedbackTest, AcksAboveAGapReportTheirOwnPackets) {
   Bench b;
   b.open_target();
   rx(b, 1002, 41, true);
@@ -215,7 +215,7 @@ TEST_F(FeedbackTest, AcksAboveAGapTellOfTheirOwnPackets) {
 }
 
 // [PDS-070, PDS-A6] Two marked packets in order get an ACK each: one ACK cannot report both paths.
-TEST_F(FeedbackTest, EveryMarkIsTold) {
+TEST_F(FeedbackTest, EveryMarkIsReported) {
   Bench b;
   b.open_target();
   rx(b, 1001, 41, true);
@@ -227,7 +227,7 @@ TEST_F(FeedbackTest, EveryMarkIsTold) {
 }
 
 // [PDS-070] The ACK of a late verdict carries the notes made when the packet came.
-TEST_F(FeedbackTest, LateVerdictsTellOfTheirPacket) {
+TEST_F(FeedbackTest, AcksOfLateVerdictsReportTheirPacket) {
   Bench b;
   b.open_target();
   b.client.verdict = [](PacketName name, const RxRequest&) {

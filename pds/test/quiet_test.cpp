@@ -64,7 +64,7 @@ TEST_F(QuietTest, TheSixteenthInARowAsks) {
 }
 
 // [PDS-064] Where an ACK has another use, or the setting says so, each asks.
-TEST_F(QuietTest, OthersAskAsEver) {
+TEST_F(QuietTest, OtherMessagesAskAsUsual) {
   Config none;
   none.quiet_packets = 0;
   Config each;
@@ -270,7 +270,7 @@ TEST_F(QuietTest, TheClientMayAskEarlier) {
 }
 
 // [PDS-064] 100 messages have eight ACKs, six of them asked for by AR.
-TEST_F(QuietTest, MostMessagesHaveNoAckOfTheirOwn) {
+TEST_F(QuietTest, MostMessagesHaveNoSeparateAck) {
   Pair pair;
   establish(pair);
   const uint64_t before = pair.count(1, Count::acks_tx);

@@ -67,7 +67,7 @@ TEST_F(RefusedTest, EndsAfterPeerTimeout) {
 
 // [PDS-148] A peer that accepts a packet now and then is never given up: the time restarts with the
 // next refusal.
-TEST_F(RefusedTest, ProgressBeginsTheTimeAnew) {
+TEST_F(RefusedTest, ProgressRestartsTheTime) {
   Bench b(config_);
   open(b, 4);
   for (int passed = 1; passed <= 3; ++passed) {
@@ -85,7 +85,7 @@ TEST_F(RefusedTest, ProgressBeginsTheTimeAnew) {
 }
 
 // [PDS-148] What arrived without being answered is progress as well.
-TEST_F(RefusedTest, SackBeginsTheTimeAnew) {
+TEST_F(RefusedTest, ASackRestartsTheTime) {
   Bench b(config_);
   b.client.script.sack_completes = false;
   open(b, 2);
@@ -149,7 +149,7 @@ TEST_F(RefusedTest, ASynIsRefusedNoLongerEither) {
 }
 
 // [PDS-148] With patience by count the limit is Max_NACK_Retx_Cnt, and 31 is no limit.
-TEST_F(RefusedTest, ByCountOnlyTheCountEndsIt) {
+TEST_F(RefusedTest, WithPatienceByCountOnlyTheCountEndsIt) {
   config_.patience = Patience::retries;
   config_.nack_retx_max = 31;
   Bench b(config_);
@@ -264,7 +264,7 @@ class ForgedAckTest : public ::testing::Test {
 };
 
 // [PDS-148] Packets behind the gap need a place that only packets in order may use.
-TEST_F(ForgedAckTest, WhatIsRefusedBehindTheGapFails) {
+TEST_F(ForgedAckTest, PacketsRefusedBehindTheGapFail) {
   start(Mode::rud, 4);
   pair_->side[1].client.verdict = [](PacketName, const RxRequest& r) {
     return r.in_order ? Verdict::accepted() : Verdict::refused(NackCode::no_ses_msg_avail);
@@ -282,7 +282,7 @@ TEST_F(ForgedAckTest, WhatIsRefusedBehindTheGapFails) {
 
 // [PDS-079, PDS-148] The sequence cannot continue; packets that wait behind the gap do not count as
 // work in progress.
-TEST_F(ForgedAckTest, WhatIsHeldBackBehindTheGapFails) {
+TEST_F(ForgedAckTest, PacketsHeldBackBehindTheGapFail) {
   start(Mode::rod, 4);
   forge(true);
   pair_->run(config_.refusal_patience() + 50_ms);
@@ -294,7 +294,7 @@ TEST_F(ForgedAckTest, WhatIsHeldBackBehindTheGapFails) {
 }
 
 // [PDS-077, PDS-148] The same where the target keeps nothing.
-TEST_F(ForgedAckTest, WhatIsDroppedBehindTheGapFails) {
+TEST_F(ForgedAckTest, PacketsDroppedBehindTheGapFail) {
   config_.rod_reorder = false;
   start(Mode::rod, 4);
   forge(true);
@@ -376,10 +376,12 @@ class UntrackedTest : public RefusedTest {
 
 // One look for each packet and one for each NACK_Retx_Time at most; a look at each packet in each
 // NACK_Retx_Time would be 21,577.
-TEST_F(UntrackedTest, CostsALookEach) { EXPECT_LE(looks_until(b_->now + 100_ms), 1000u + 50u); }
+TEST_F(UntrackedTest, EachPacketSetAsideCostsOneLook) {
+  EXPECT_LE(looks_until(b_->now + 100_ms), 1000u + 50u);
+}
 
 // The packets that the peer tracks were refused more often, so they wait behind the others.
-TEST_F(UntrackedTest, TheOthersHideNoTrackedOne) {
+TEST_F(UntrackedTest, PacketsSetAsideHideNoTrackedOne) {
   looks_until(b_->now + 10_ms);
   EXPECT_EQ(sent(), from_to(1, 128));
   for (int again = 0; again < 5; ++again) {
@@ -390,7 +392,7 @@ TEST_F(UntrackedTest, TheOthersHideNoTrackedOne) {
 }
 
 // At once, each packet once, in the order of PSNs.
-TEST_F(UntrackedTest, WhatThePeerTracksNowGoesAtOnce) {
+TEST_F(UntrackedTest, PacketsThatEnterThePeersRangeGoAtOnce) {
   looks_until(b_->now + 10_ms);
   EXPECT_EQ(sent(), from_to(1, 128));
   tracks(1, 128);

@@ -106,7 +106,7 @@ TEST(RudiLimitTest, TimeOutsEndInOneError) {
 
 // [PDS-204, architecture 5] By time: the silence about this packet counts, whatever else the peer
 // answers. A peer that knows no RUDI answers everything but that.
-TEST_F(RudiTest, AnswersToOthersDoNotKeepAPacketWaiting) {
+TEST_F(RudiTest, AnswersToOtherPacketsDoNotExtendAWait) {
   b.send(1, 1);
   for (int i = 0; i < 61; ++i) {
     b.elapse(1_s);
@@ -148,7 +148,7 @@ TEST(RudiLimitTest, FailureEndsTheMessage) {
 }
 
 // [PDS-203, PDS-118] No room there: again after NACK_Retx_Time, 2 ms, then 4 ms.
-TEST_F(RudiTest, RefusalForWantOfRoomDelaysTheResend) {
+TEST_F(RudiTest, ARefusalWithoutRoomDelaysTheResend) {
   const PktId id = RudiBench::id_of(b.send(1, 1).at(0));
   for (const auto code :
        {NackCode::no_pkt_buffer, NackCode::no_ses_msg_avail, NackCode::no_resource}) {
@@ -312,7 +312,7 @@ TEST(RudiGuardTest, CleanResponsesWidenTheWindow) {
 
 // [PDS-205] What timed out is taken for lost: a packet that the peer never answers does not hold up
 // the others, although each of its time-outs halves the window. It still counts among the 64.
-TEST(RudiGuardTest, UnansweredPacketsDoNotBlockTheOthers) {
+TEST(RudiGuardTest, UnansweredPacketsDoNotBlockOtherPackets) {
   Config config;
   config.rudi_window = 3;
   RudiBench b(config);

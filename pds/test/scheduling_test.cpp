@@ -17,7 +17,7 @@ class SchedulingTest : public ::testing::Test {
 };
 
 // A client that says that a message is its last one is not asked for another before the next post.
-TEST_F(SchedulingTest, AfterTheLastMessageNobodyAsks) {
+TEST_F(SchedulingTest, AfterTheLastMessageNoAckIsRequested) {
   for (const bool says_last : {true, false}) {
     Bench b;
     b.client.script.says_last = says_last;
@@ -71,7 +71,7 @@ TEST_F(SchedulingTest, UnansweredCloseIsGivenUp) {
 }
 
 // [PDS-171, PDS-I11] What is started ends on the PDC, and only then it closes.
-TEST_F(SchedulingTest, QuiesceFinishesWhatIsStarted) {
+TEST_F(SchedulingTest, QuiesceFinishesStartedMessages) {
   Bench b;
   size_t sent = b.open_initiator(400).size();
   EXPECT_LT(sent, 400u);
@@ -93,7 +93,7 @@ TEST_F(SchedulingTest, QuiesceFinishesWhatIsStarted) {
 }
 
 // [PDS-I15, PDS-I17]
-TEST_F(SchedulingTest, RefusedCloseIsTheEndAllTheSame) {
+TEST_F(SchedulingTest, ARefusedCloseAlsoEndsThePdc) {
   for (const auto& [code, clean] :
        {std::pair{NackCode::inv_dpdcid, true}, std::pair{NackCode::closing, true},
         std::pair{NackCode::closing_in_err, false}}) {
@@ -272,7 +272,7 @@ TEST_F(SchedulingTest, ShortPacketsMakeLongBursts) {
 }
 
 // [PDS-244] Two long messages to two peers share the batches.
-TEST_F(SchedulingTest, NobodyStarves) {
+TEST_F(SchedulingTest, NoFlowStarves) {
   cms::Config cms;
   cms.algorithm = cms::Algorithm::fixed;
   cms.initial_window_packets = 200;

@@ -282,7 +282,7 @@ TEST_F(SecureTest, OtherDomainsAreNotHeard) {
 
 // [PDS-053, T-13] PSNs go round. The first ones of a source that has used a quarter of them are
 // soon above its floor again: it is believed no more.
-TEST_F(SecureTest, WhoHasUsedManyPsnsIsNotBelieved) {
+TEST_F(SecureTest, TheStartOfASourceThatUsedManyPsnsIsNotAccepted) {
   constexpr uint32_t kQuarter = KnownStart::kUsedMax;
   Bench b;
   b.client.script.names_are_unique = false;
@@ -323,7 +323,7 @@ TEST_F(SecureTest, ALateSynDoesNotDisturbTheAgreedStart) {
 }
 
 // [TSS-059, TSS-067, T-13] A later floor may lie below PSNs that the source used before.
-TEST_F(SecureTest, OnceAFloorWasForgottenNoStartIsBelieved) {
+TEST_F(SecureTest, AfterAFloorWasForgottenNoStartIsAccepted) {
   config_.secure_starts = 1;
   Bench b(config_);
   b.client.script.names_are_unique = false;
@@ -343,7 +343,7 @@ TEST_F(SecureTest, OnceAFloorWasForgottenNoStartIsBelieved) {
 // --- initiator ---
 
 // [PDS-050, TSS-057] Low at first; then where the closing ACK said. [PDS-053, PDS-I14, TSS-063]
-TEST_F(SecureTest, InitiatorBeginsWhereItWasTold) {
+TEST_F(SecureTest, InitiatorBeginsAtTheAssignedStart) {
   Bench b;
   b.sdi = kDomain;
   const auto first = b.open_initiator(1);
@@ -421,7 +421,7 @@ TEST_F(SecureTest, OneNewStartMoreThanTheLimitFails) {
 
 // [PDS-054, TSS-068, T-09] In the clear it is believed only by configuration; nothing else is,
 // ever.
-TEST_F(SecureTest, PlainNewStartIsBelievedOnlyWhenAllowed) {
+TEST_F(SecureTest, PlainNewStartIsAcceptedOnlyWhenAllowed) {
   for (const bool allowed : {false, true}) {
     config_.plain_new_start_psn = allowed;
     Bench b(config_);

@@ -52,7 +52,7 @@ class ShareTest : public ::testing::Test {
 
 // [T-02, T-01] A peer leaves half of the PDCs that it does not hold, however many it opens; two
 // such peers leave a third, and so on.
-TEST_F(ShareTest, OnePeerTakesNoMoreThanItLeaves) {
+TEST_F(ShareTest, OnePeerHoldsAtMostAsManyAsItLeaves) {
   Bench b(config_);
   for (uint16_t id = 1; id <= 4; ++id) EXPECT_TRUE(opens(b, 20, id)) << id;
   EXPECT_FALSE(opens(b, 20, 5)) << "it has four, and four are free";
@@ -82,7 +82,7 @@ TEST_F(ShareTest, ManyPortsOfOneAddressLeaveAQuarter) {
 }
 
 // [T-61, PDS-181] Its own idle ones make room, whatever their port.
-TEST_F(ShareTest, IdleOnesOfTheSameAddressGiveWay) {
+TEST_F(ShareTest, IdlePdcsOfTheSameAddressGiveWay) {
   Bench b(config_);
   opens_and_uses(b, 30, 1);
   b.elapse(10_ms);
@@ -121,7 +121,7 @@ TEST_F(ShareTest, SomePlacesAreLeftToHostsThatHoldNone) {
 }
 
 // [PDS-253, PDS-181] Idle PDCs give way before the places for newcomers are used.
-TEST_F(ShareTest, IdleOnesGiveWayBeforeNewcomersPlacesAreTaken) {
+TEST_F(ShareTest, IdlePdcsGiveWayBeforeNewcomersPlacesAreTaken) {
   config_.max_pdcs = 100;
   config_.peer_share_percent = 100;
   Bench b(config_);
@@ -134,7 +134,7 @@ TEST_F(ShareTest, IdleOnesGiveWayBeforeNewcomersPlacesAreTaken) {
 
 // [PDS-253, PDS-181] They do so a low water mark earlier: a host that holds PDCs finds the next
 // place free, not just given up.
-TEST_F(ShareTest, IdleOnesGiveWayBeforeOnlyNewcomersPlacesAreFree) {
+TEST_F(ShareTest, IdlePdcsGiveWayBeforeOnlyNewcomersPlacesAreFree) {
   config_.max_pdcs = 100;
   config_.low_water_percent = 5;
   config_.peer_share_percent = 100;
@@ -148,7 +148,7 @@ TEST_F(ShareTest, IdleOnesGiveWayBeforeOnlyNewcomersPlacesAreFree) {
 }
 
 // [T-02] What a peer closes is not its own any more.
-TEST_F(ShareTest, WhatIsClosedIsGivenBack) {
+TEST_F(ShareTest, ClosedPdcsFreeTheirShare) {
   Bench b(config_);
   for (uint16_t id = 1; id <= 4; ++id) EXPECT_TRUE(opens(b, 20, id));
   EXPECT_FALSE(opens(b, 20, 5));
@@ -195,7 +195,7 @@ TEST_F(ShareTest, OneDomainDoesNotShutOutAnother) {
 
 // [T-02, PDS-181] A peer at its limit makes room among its own idle PDCs, the longest idle first;
 // PDCs of other peers stay.
-TEST_F(ShareTest, IdleOnesOfTheSamePeerGiveWay) {
+TEST_F(ShareTest, IdlePdcsOfTheSamePeerGiveWay) {
   Bench b(config_);
   opens_and_uses(b, 30, 1);
   b.elapse(10_ms);
@@ -211,7 +211,7 @@ TEST_F(ShareTest, IdleOnesOfTheSamePeerGiveWay) {
 
 // [T-01, T-02] SYNs with the forged address of a peer do not close its real PDCs: only unproven
 // PDCs are closed.
-TEST_F(ShareTest, AFloodInTheNameOfAPeerClosesNothingOfIt) {
+TEST_F(ShareTest, AFloodUnderAPeersAddressClosesNoneOfItsPdcs) {
   Bench b(config_);
   opens_and_uses(b, 20, 1);
   for (uint16_t id = 2; id <= 4; ++id) EXPECT_TRUE(opens(b, 20, id));
@@ -225,7 +225,7 @@ TEST_F(ShareTest, AFloodInTheNameOfAPeerClosesNothingOfIt) {
 }
 
 // [T-01, T-61] The same when the SYNs carry other ports of its host.
-TEST_F(ShareTest, AFloodInTheNameOfAHostClosesNothingOfIt) {
+TEST_F(ShareTest, AFloodUnderAHostsAddressClosesNoneOfItsPdcs) {
   Bench b(config_);
   opens_and_uses(b, 20, 1);
   uint16_t n = 1;
@@ -237,7 +237,7 @@ TEST_F(ShareTest, AFloodInTheNameOfAHostClosesNothingOfIt) {
 }
 
 // [PDS-017] The reserved pool is separate, and its PDCs count for no share.
-TEST_F(ShareTest, ReservedOnesDoNotCount) {
+TEST_F(ShareTest, ReservedPdcsDoNotCount) {
   config_.max_pdcs = 10;
   config_.reserved_pdcs = 2;
   Bench b(config_);

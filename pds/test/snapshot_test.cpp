@@ -6,7 +6,7 @@
 namespace uet::pds::test {
 namespace {
 
-TEST(SnapshotTest, AnInitiatorThatNobodyAnswers) {
+TEST(SnapshotTest, AnInitiatorWithoutAnswers) {
   Bench b;
   const auto sent = b.open_initiator(3);
   ASSERT_EQ(sent.size(), 3u);
@@ -58,7 +58,7 @@ TEST(SnapshotTest, ATargetWithAGap) {
 }
 
 // Where not all fit, those are shown that something is waited for from.
-TEST(SnapshotTest, BusyOnesComeFirst) {
+TEST(SnapshotTest, BusyPdcsComeFirst) {
   Bench b;
   b.open_target();
   b.open_initiator(1);

@@ -86,7 +86,7 @@ TEST_F(PdcTableTest, DoubleUseOfAPeerIdIsHarmless) {
 }
 
 // [PDS-018]
-TEST_F(PdcTableTest, NeitherRoleTakesEverything) {
+TEST_F(PdcTableTest, EachRoleLeavesPdcsToTheOther) {
   make(8, 6);
   for (int i = 0; i < 6; ++i) EXPECT_NE(table_.allocate(true, rng_), nullptr);
   EXPECT_EQ(table_.allocate(true, rng_), nullptr);
@@ -225,7 +225,7 @@ TEST_F(PdcTableTest, APdcidIsNotGivenOutWhileItsTombstoneStands) {
 }
 
 // [PDS-176] A tombstone stays until it expires, however many PDCs close, also with the same PDCID.
-TEST_F(PdcTableTest, TombstonesGiveWayToNobody) {
+TEST_F(PdcTableTest, TombstonesOfOrderlyClosesStay) {
   make(8, 8, 2);
   std::vector<Pdcid> ids;
   for (uint16_t i : {uint16_t{1}, uint16_t{2}, uint16_t{3}}) {

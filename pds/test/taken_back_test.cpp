@@ -46,7 +46,7 @@ class TakenBackTest : public ::testing::Test {
 
 // [PDS-078] The packet that a peer waits for goes again at once, even if a SACK named it; later
 // packets that the SACK named do not.
-TEST_F(TakenBackTest, WhatThePeerWaitsForGoesAgain) {
+TEST_F(TakenBackTest, ThePacketThatThePeerWaitsForGoesAgain) {
   Bench b(config_);
   open(b, 4);
   b.rx_header(b.nack(NackCode::rod_ooo, b.start + 4, (b.start + 1).value()));
@@ -74,7 +74,7 @@ TEST_F(TakenBackTest, EachPacketIsAskedForInTurn) {
 }
 
 // [PDS-L6] What one turn leaves over is asked for even if everything else is answered meanwhile.
-TEST_F(TakenBackTest, WhatIsLeftOverIsAskedForAlone) {
+TEST_F(TakenBackTest, TheRestIsAskedForSeparately) {
   constexpr uint32_t kPackets = 40;
   Bench b(config_);
   open(b, kPackets);

@@ -14,7 +14,7 @@ class TargetCloseTest : public ::testing::Test {
 
 // [PDS-160, PDS-175, PDS-T13, PDS-107, PDS-176, PDS-177] Close, its repetition, a late duplicate, a
 // late request.
-TEST_F(TargetCloseTest, CloseAndWhatComesAfter) {
+TEST_F(TargetCloseTest, CloseAndLaterPackets) {
   Bench b;
   b.client.verdict = StubClient::answer_all;
   b.open_target();

@@ -58,7 +58,7 @@ TEST_F(TargetLimitsTest, PoolExhaustionIsAnswered) {
 }
 
 // [PDS-V12, PDS-047] Each thing a new PDC needs and cannot have is named, and nothing is kept.
-TEST_F(TargetLimitsTest, RefusesForWantOfContextOrBitmap) {
+TEST_F(TargetLimitsTest, RefusesWithoutAContextOrBitmap) {
   config_.max_paths = 1;
   config_.rx_windows = 1;
   Bench b(config_);
@@ -91,7 +91,7 @@ TEST_F(TargetLimitsTest, OnlyAGapHoldsABitmap) {
 }
 
 // A full peer table refuses strangers.
-TEST_F(TargetLimitsTest, RefusesForWantOfAPeer) {
+TEST_F(TargetLimitsTest, RefusesWithoutAPeer) {
   Bench b;
   b.client.script.names_are_unique = false;
   for (uint8_t i = 1; i <= 65; ++i) {
@@ -230,7 +230,7 @@ TEST_F(TargetLimitsTest, NacksForAClosedPdcAreLimited) {
 // [PDS-079, PDS-077, PDS-220] The profile decides about 100 packets that overtook one. `soft` keeps
 // them and reports them by SACK, and the missing packet releases all of them. `spec` keeps none: it
 // names the gap once, no SACK reports them, and they must be sent again.
-TEST(RodReceiverTest, TheProfileDecidesAboutWhatIsOutOfOrder) {
+TEST(RodReceiverTest, TheProfileDecidesAboutPacketsOutOfOrder) {
   constexpr uint32_t kGap = 1001;
   constexpr uint32_t kLast = 1101;
   for (const bool is_spec : {false, true}) {

@@ -47,7 +47,7 @@ TEST(TargetTable, T1SynOpens) {
 
 // [PDS-T2] CLOSED, a SYN that needs another start: NACK NEW_START_PSN, New_PDC_Time armed, nothing
 // delivered. -> PENDING
-TEST(TargetTable, T2SecuredSynIsToldItsStart) {
+TEST(TargetTable, T2SecuredSynGetsItsStart) {
   TableBench b(asks_for_new_start());
   b.sdi = kDomain;
   b.rx(b.request(1000));
@@ -120,7 +120,7 @@ TEST(TargetTable, T5AssignedStartOpens) {
 }
 
 // [PDS-T6] PENDING, a SYN with another start: NACK NEW_START_PSN again. -> PENDING
-TEST(TargetTable, T6OtherStartIsToldAgain) {
+TEST(TargetTable, T6OtherStartGetsTheStartAgain) {
   TableBench b(asks_for_new_start());
   const Psn told = b.to_pending();
   b.rx(syn_at(b, told + 1));
@@ -267,7 +267,7 @@ TEST(TargetTable, T11RequestsAreStillTaken) {
 
 // [PDS-T12] CLOSE_WAIT, Close_REQ_Time is over: NACK CLOSING_IN_ERR with the highest PSN received
 // + 1, told to the client. -> CLOSED
-TEST(TargetTable, T12NobodyCloses) {
+TEST(TargetTable, T12CloseRequestExpires) {
   TableBench b(Config::spec());
   b.to_close_wait();
   b.rx_header(b.ack(kFirst));  // the Close Request arrived

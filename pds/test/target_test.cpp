@@ -256,7 +256,7 @@ TEST_F(TargetTest, GuaranteedResponseHoldsTheCumulativeAck) {
 }
 
 // [T-10] A peer cannot clear PSNs that it has not sent.
-TEST_F(TargetTest, ClearBeyondWhatArrivedIsIgnored) {
+TEST_F(TargetTest, ClearBeyondTheReceivedPsnsIsIgnored) {
   Bench b;
   b.client.verdict = StubClient::answer_all;
   b.open_target();

@@ -271,7 +271,7 @@ class TfcDestinationTest : public ::testing::Test {
 
 // [CMS-031, CMS-146, CMS-147] ACKs report the granted credit: the initial allocation and the freed
 // cells. A packet that arrives twice is freed once.
-TEST_F(TfcDestinationTest, AcksTellWhatIsFree) {
+TEST_F(TfcDestinationTest, AcksReportTheFreeCells) {
   open(Mode::rud);
   rx(1001);
   EXPECT_EQ(credits(), Units({kFirstCells + 1 + kCells}));
@@ -284,7 +284,7 @@ TEST_F(TfcDestinationTest, AcksTellWhatIsFree) {
 }
 
 // [CMS-147] What the client refuses keeps no cell, and none is freed.
-TEST_F(TfcDestinationTest, WhatIsRefusedFreesNothing) {
+TEST_F(TfcDestinationTest, ARefusedPacketFreesNoCells) {
   open(Mode::rud);
   b.client.verdict = [](PacketName, const RxRequest&) {
     return Verdict::refused(wire::NackCode::no_resource);
@@ -297,7 +297,7 @@ TEST_F(TfcDestinationTest, WhatIsRefusedFreesNothing) {
 }
 
 // [CMS-147, PDS-079] In order: what waits for a gap keeps its cells until its turn.
-TEST_F(TfcDestinationTest, WhatWaitsForItsTurnKeepsItsCells) {
+TEST_F(TfcDestinationTest, APacketThatWaitsForItsTurnKeepsItsCells) {
   open(Mode::rod);
   rx_ordered(1002);
   rx_ordered(1003);

@@ -290,7 +290,7 @@ TEST(ThreatTest, ABogusRangeOpensNoWindowAndClosesNone) {
 
 // [T-47, PDS-142] A peer that refuses, marks as arrived or leaves without an answer thousands of
 // packets, one by one, makes us keep one timer for each PDC, and none when they are gone.
-TEST(ThreatTest, OutstandingPacketsHoldNoTimerOfTheirOwn) {
+TEST(ThreatTest, OutstandingPacketsHaveNoSeparateTimers) {
   constexpr uint32_t kMessages = 4;
   constexpr uint32_t kPackets = 1000;
   Config config;
@@ -421,7 +421,7 @@ TEST(ThreatTest, BadPacketsLeaveNothingBehind) {
 
 // [T-58, PDS-149] A PDC fails while its packets are in all possible states: under way, lost,
 // delayed, SACKed, in execution, not sent. Each fails once, and later answers complete none.
-TEST(ThreatTest, WhatFailedWithItsPdcIsNeverCompleted) {
+TEST(ThreatTest, APacketThatFailedWithItsPdcNeverCompletes) {
   Config config;
   config.tx_window_packets = 8;
   config.probe = false;

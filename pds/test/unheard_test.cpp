@@ -28,21 +28,21 @@ class UnheardPdcTest : public ::testing::Test {
   Config config_;
 };
 
-TEST_F(UnheardPdcTest, GoesWhenIdle) {
+TEST_F(UnheardPdcTest, AnUnheardPdcGoesWhenIdle) {
   Bench b;
   open(b);
   b.elapse(config_.idle_time + 1_ms);
   expect_gone(b);
 }
 
-TEST_F(UnheardPdcTest, GoesWhenAllAreToClose) {
+TEST_F(UnheardPdcTest, AnUnheardPdcGoesWhenAllAreToClose) {
   Bench b;
   open(b);
   b.pds->close_all(/*abort=*/false, b.now);
   expect_gone(b);
 }
 
-TEST_F(UnheardPdcTest, GoesWhenPdcsAreScarce) {
+TEST_F(UnheardPdcTest, AnUnheardPdcGoesWhenPdcsAreScarce) {
   config_.max_pdcs = 2;
   config_.target_floor_percent = 0;
   Bench b(config_);
@@ -82,7 +82,7 @@ TEST_F(UnheardPdcTest, IdlePdcsAreClosedWhenOneIsNeeded) {
   EXPECT_EQ(b.client.messages[4].pulled, 10u) << "it found a PDC";
 }
 
-TEST_F(UnheardPdcTest, TakesTheNextMessage) {
+TEST_F(UnheardPdcTest, AnUnheardPdcTakesTheNextMessage) {
   Bench b;
   open(b);
   b.client.post(flow(b, 9), 2, 10);

@@ -66,7 +66,7 @@ TEST_F(UnreachableTest, APeerThatStaysGoneFailsAfterAboutTwoSeconds) {
   EXPECT_LE(ms, 2500);
 }
 
-TEST_F(UnreachableTest, SoDoesARudiPacket) {
+TEST_F(UnreachableTest, ARudiPacketFailsAfterTheSameTime) {
   RudiBench b;
   b.send(1, 1);
   const int64_t ms = failed_after_ms(b, Host{});
@@ -102,7 +102,7 @@ TEST_F(UnreachableTest, ANewProcessOnThePortOfADeadOneIsNotTakenForIt) {
   }
 }
 
-TEST_F(UnreachableTest, NorIsItForARudiPacket) {
+TEST_F(UnreachableTest, ANewProcessOnThePortDoesNotFailARudiPacket) {
   for (int64_t ms = 1500; ms <= 1990; ms += 10) {
     RudiBench b;
     b.send(1, 1);

@@ -118,7 +118,7 @@ TEST_F(UudTest, FloodOfSourcesHoldsNothing) {
 
 // [PDS-212] 1000 packets a second: a burst of 64, then 16 at a time; in ten seconds at most 10,064
 // and nearly as many.
-TEST(UudRateTest, CapHoldsBackWhatIsAboveIt) {
+TEST(UudRateTest, TheCapHoldsBackExcessDatagrams) {
   Config config;
   config.uud_packets_per_second = 1000;
   RudiBench b(config);

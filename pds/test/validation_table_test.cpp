@@ -85,7 +85,7 @@ TEST(ValidationTable, V4MalformedPacketIsDropped) {
 }
 
 // [PDS-V5] RUDI and UUD look for no PDC.
-TEST(ValidationTable, V5ConnectionlessModesAreToldApart) {
+TEST(ValidationTable, V5ConnectionlessModesAreDistinguished) {
   TableBench b;
   wire::RudiRequest rudi;
   rudi.next_hdr = NextHeader::standard;

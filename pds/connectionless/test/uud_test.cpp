@@ -114,7 +114,7 @@ TEST_F(UudPartTest, AMessageIsOnePacketToThePeer) {
 
 // [PDS-211] A message completes, and its record is freed, at the call after the one that put it
 // into a batch.
-TEST_F(UudPartTest, WhatWasHandedOverIsDone) {
+TEST_F(UudPartTest, AMessageCompletesWhenItsBatchIsHandedOver) {
   make();
   client_.messages = 2;
   uud_->wake(flow_);
@@ -164,7 +164,7 @@ TEST_F(UudPartTest, ARequestIsDeliveredAndNotAnswered) {
 }
 
 // [T-41] Each source has a rate of its own.
-TEST_F(UudPartTest, AFloodOfOneSourceCostsOthersNothing) {
+TEST_F(UudPartTest, AFloodOfOneSourceDoesNotAffectOtherSources) {
   config_.source_packets_per_second = 100;
   make();
   for (int i = 0; i < 10'000; ++i) receive(7);

@@ -7,7 +7,7 @@ namespace uet::pds {
 namespace {
 
 // [PDS-252] Three octets go back for each that came.
-TEST(ProofPartTest, ThreeOctetsGoBackForEachThatCame) {
+TEST(ProofPartTest, ThreeOctetsMayGoForEachReceivedOne) {
   Proof proof;
   EXPECT_FALSE(proof.spend(1));
   proof.earn(100);
@@ -17,7 +17,7 @@ TEST(ProofPartTest, ThreeOctetsGoBackForEachThatCame) {
 }
 
 // [T-38] However much came, no more than 64 KiB may go at once.
-TEST(ProofPartTest, WhatMayGoHasALimit) {
+TEST(ProofPartTest, TheAllowanceHasALimit) {
   Proof proof;
   for (int i = 0; i < 100; ++i) proof.earn(9000);
   proof.earn(UINT32_MAX);

@@ -276,7 +276,7 @@ TEST(LifecycleTest, TheTargetHasTheRowsOfTheReference) {
   expect_all_answered(false);
 }
 
-TEST(LifecycleTest, NoTwoRowsSayWhatFollowsFromOneEventInOneState) {
+TEST(LifecycleTest, EachEventHasAtMostOneRowInEachState) {
   for (const bool is_initiator : {true, false}) {
     const auto rows = lifecycle_rows(is_initiator);
     for (size_t i = 0; i < rows.size(); ++i) {

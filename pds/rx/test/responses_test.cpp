@@ -50,7 +50,7 @@ class ResponsesTest : public testing::Test {
 };
 
 // [PDS-102] A clear takes them from the lowest PSN on, whatever order the packets came in.
-TEST_F(ResponsesTest, StandInTheOrderOfTheirPsns) {
+TEST_F(ResponsesTest, ResponsesStandInTheOrderOfTheirPsns) {
   for (const int offset : {3, 0, 4, 1}) keep(offset);
   EXPECT_EQ(take_all(), "0 1 3 4");
 }
@@ -63,7 +63,7 @@ TEST_F(ResponsesTest, NothingIsClearedAtTheStart) {
 }
 
 // [PDS-102] A search can start at a known lower PSN.
-TEST_F(ResponsesTest, StandBehindALowerOne) {
+TEST_F(ResponsesTest, AResponseStandsBehindALowerOne) {
   keep(6);
   StoredResponse& lower = keep(1);
   keep(2);
@@ -74,7 +74,7 @@ TEST_F(ResponsesTest, StandBehindALowerOne) {
 }
 
 // [PDS-100] A response that the client owes takes a place, and cannot be sent.
-TEST_F(ResponsesTest, OwedAndKeptOnesAreCountedApart) {
+TEST_F(ResponsesTest, OwedAndKeptResponsesAreCountedSeparately) {
   StoredResponse& owed = await(0);
   StoredResponse& kept = keep(1);
   EXPECT_EQ(responses_.awaited(), 1u);
@@ -89,7 +89,7 @@ TEST_F(ResponsesTest, OwedAndKeptOnesAreCountedApart) {
   EXPECT_EQ(responses_.held(), 1u);
 }
 
-TEST_F(ResponsesTest, TheNewestIsTheHighestThatIsThere) {
+TEST_F(ResponsesTest, TheNewestIsTheHighestGivenResponse) {
   keep(1);
   keep(0);
   await(2);

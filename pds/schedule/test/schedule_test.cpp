@@ -102,7 +102,7 @@ TEST_F(ScheduleTest, APdcWithALostPacketGetsATurnToResend) {
   p->tx.abandon(res_->tx_pool);
 }
 
-TEST_F(ScheduleTest, WhoStopsSendingStandsInNoList) {
+TEST_F(ScheduleTest, APdcThatStopsSendingStandsInNoList) {
   const auto p = pdc();
   p->messages.start(kMessage, false);
   schedule_->want_send(*p);
@@ -121,7 +121,7 @@ TEST_F(ScheduleTest, AClosedWindowIsCountedAndGetsNoTurn) {
 }
 
 // [PDS-244] Replies have a separate list, in which a PDC stands once.
-TEST_F(ScheduleTest, APdcStandsOnceAmongThoseThatOweAReply) {
+TEST_F(ScheduleTest, APdcStandsOnceInTheListOfReplies) {
   const auto first = pdc(), second = pdc();
   schedule_->want_control(*first);
   schedule_->want_control(*second);
@@ -166,7 +166,7 @@ TEST_F(ScheduleTest, AStarvedFlowWaitsUntilItIsFed) {
 
 // [PDS-244] A path whose window has room again gets a turn only if one of its PDCs waits for the
 // window.
-TEST_F(ScheduleTest, APathIsServedIfSomebodyWaitsForItsWindow) {
+TEST_F(ScheduleTest, APathIsServedIfAPdcWaitsForItsWindow) {
   schedule_->wake_path(*path_);
   EXPECT_EQ(schedule_->next_open_path(), nullptr);
   const auto p = pdc();
@@ -201,7 +201,7 @@ TEST_F(ScheduleTest, TheTimerOfAPdcIsForTheEarliestDeadline) {
 }
 
 // [LF-142] No more is in flight than the way to the peer holds; alone any packet may go.
-TEST_F(ScheduleTest, WhatTheWayHoldsLimitsWhatIsInFlight) {
+TEST_F(ScheduleTest, SharedMemoryLimitsTheOctetsInFlight) {
   const auto p = pdc();
   path_->limits.room_bytes = 8192;
   EXPECT_TRUE(path_->is_admitted(9000));

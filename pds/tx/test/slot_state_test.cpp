@@ -68,7 +68,7 @@ TEST(SlotStateTest, EachStep) {
   }
 }
 
-TEST(SlotStateTest, TellsWhetherAMarkChanged) {
+TEST(SlotStateTest, ReportsWhetherAMarkChanged) {
   SlotState s;
   EXPECT_FALSE(s.land());
   s.send();
@@ -81,7 +81,7 @@ TEST(SlotStateTest, TellsWhetherAMarkChanged) {
 }
 
 // [PDS-070] Each transmission is reported at most once.
-TEST(SlotStateTest, AMarkIsToldOnce) {
+TEST(SlotStateTest, AMarkIsReportedOnce) {
   SlotState s;
   s.send();
   EXPECT_TRUE(s.tell_mark());
@@ -104,7 +104,7 @@ TEST(SlotStateTest, CountsStayAtTheirLargest) {
 }
 
 // [PDS-051] The packets still count as resent.
-TEST(SlotStateTest, APeerThatBeginsAnewForgives) {
+TEST(SlotStateTest, ANewStartOfThePeerClearsTheCounts) {
   SlotState s;
   s.count_timeout();
   s.count_refusal();
