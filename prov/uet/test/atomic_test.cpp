@@ -349,7 +349,7 @@ TEST_P(TargetCountersTest, EachKindOfOperationIsCounted) {
 }
 
 // [SES-083, SES-168, LF-063, LF-120] Each misuse has its error; the memory is as it was.
-TEST_F(AtomicTest, WhatIsRefused) {
+TEST_F(AtomicTest, RefusesUnsupportedAtomics) {
   open_memory();
   uint64_t operand[40] = {1}, old[40] = {};
   const auto post = [&](size_t count, fi_datatype type, fi_op op) {

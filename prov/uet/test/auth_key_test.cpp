@@ -304,7 +304,7 @@ TEST(AuthKeyInfoTest, TheHintIsGranted) {
   EXPECT_EQ((octets[2] << 8 | octets[3]) >> 5 & 1, 1);
 }
 
-TEST(AuthKeyInfoTest, WhatCannotBeIsRefused) {
+TEST(AuthKeyInfoTest, ImpossibleCombinationsAreRefused) {
   uint8_t key[4] = {1, 0, 0, 0};
   const auto result = [](uint32_t version, const std::function<void(fi_info&)>& change) {
     return ask_as(version, change).result;

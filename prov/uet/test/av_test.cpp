@@ -67,7 +67,7 @@ TEST_F(AvTest, AddressesGetTheLowestFreeIndex) {
   EXPECT_EQ(insert("fi_addr_uet://127.0.0.2/6/1/6"), 3u);
 }
 
-TEST_F(AvTest, LookUpGivesBackWhatWasInserted) {
+TEST_F(AvTest, LookUpReturnsTheInsertedAddress) {
   open_av(FI_ADDR_STR);
   const char* text = "fi_addr_uet://127.0.0.2:16400/291/2/77?mtu=4096";
   EXPECT_EQ(looked_up(insert(text)), text);
@@ -85,7 +85,7 @@ TEST_F(AvTest, LookUpInASmallBufferTellsTheSize) {
 }
 
 // [LF-015]
-TEST_F(AvTest, DuplicatesAreEntriesOfTheirOwn) {
+TEST_F(AvTest, DuplicatesAreSeparateEntries) {
   open_av(FI_ADDR_STR);
   const char* text = "fi_addr_uet://127.0.0.2/1/1/1";
   EXPECT_EQ(insert(text), 0u);

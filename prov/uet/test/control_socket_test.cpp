@@ -133,7 +133,7 @@ TEST_F(ControlSocketTest, ACutRequestIsRefused) {
   }
 }
 
-TEST_F(ControlSocketTest, WhoLeavesIsForgotten) {
+TEST_F(ControlSocketTest, AClientThatLeavesIsForgotten) {
   const size_t before = open_descriptors();
   for (int i = 0; i < 100; ++i) {
     {
@@ -164,7 +164,7 @@ TEST_F(ControlSocketTest, SilentClientsDoNotStandInTheWay) {
 }
 
 // While serve() is not called, the system refuses new clients and does not queue them for ever.
-TEST_F(ControlSocketTest, TheQueueOfThoseWhoWaitIsBounded) {
+TEST_F(ControlSocketTest, TheQueueOfWaitingClientsIsBounded) {
   std::vector<std::unique_ptr<Client>> clients;
   int refused = 0;
   for (int i = 0; i < 100; ++i) {
@@ -219,7 +219,7 @@ TEST_F(ControlSocketTest, EachDomainHasItsName) {
 
 // Other processes have taken the names that this process would use: it takes the next, or has no
 // socket.
-TEST_F(ControlSocketTest, TakenNamesAreNoHarm) {
+TEST_F(ControlSocketTest, TakenNamesDoNoHarm) {
   std::vector<io::Fd> squatters;
   for (int i = 0; i < 64; ++i) {
     squatters.emplace_back(::socket(AF_UNIX, SOCK_SEQPACKET | SOCK_CLOEXEC, 0));

@@ -75,7 +75,7 @@ class CountersTest : public PairTest {
   }
 };
 
-TEST_F(CountersTest, ShowWhatWasSentAndReceived) {
+TEST_F(CountersTest, CountersShowSentAndReceivedPackets) {
   open();
   EXPECT_EQ(values(&a->domain->fid)["tx_messages"], 0u);
   exchange();

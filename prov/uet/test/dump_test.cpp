@@ -84,7 +84,7 @@ TEST(DumpTest, NoDumpIsTooLongForAnAnswer) {
   EXPECT_EQ(occurrences(text, "{"), occurrences(text, "}"));
 }
 
-TEST(DumpTest, AnEngineThatIsHeldIsSaidToBe) {
+TEST(DumpTest, AnEngineThatIsHeldIsReported) {
   Dump dump;
   dump.is_held = true;
   DomainStatus status;

@@ -227,7 +227,7 @@ TEST_F(EndpointScaleTest, OpeningAndClosingAreLinear) {
 
 // By looks at a counter, which run the engine as those at a queue do, but never yield the
 // processor.
-TEST_F(EndpointScaleTest, IdleOnesDoNotMakePollingDearer) {
+TEST_F(EndpointScaleTest, IdleEndpointsDoNotMakePollingSlower) {
   fi_cntr_attr attr{};
   attr.events = FI_CNTR_EVENTS_COMP;
   fid_cntr* counter = nullptr;

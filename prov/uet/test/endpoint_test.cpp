@@ -41,7 +41,7 @@ TEST_F(EndpointTest, OperationTablesStateTheirSizeAndHaveNoGaps) {
   expect_filled(a->fabric->ops, "fabric");
 }
 
-TEST_F(EndpointTest, EnableAsksForWhatIsMissing) {
+TEST_F(EndpointTest, EnableFailsWithoutNeededBindings) {
   open();
   fid_ep* ep = nullptr;
   ASSERT_EQ(fi_endpoint(a->domain, a->info, &ep, nullptr), 0);
@@ -216,7 +216,7 @@ TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
 }
 
 // Messages posted with FI_MORE leave with the next call, even when that one is refused.
-TEST_F(EndpointTest, RefusedCallFlushesWhatMoreHeldBack) {
+TEST_F(EndpointTest, RefusedCallFlushesPostsHeldBackByFiMore) {
   NodeOptions options;
   open(options, options);
   uint8_t octet = 5;

@@ -86,7 +86,7 @@ class FailureEventTest : public RolesTest {
   }
 };
 
-TEST_F(FailureEventTest, DomainAndEndpointAreTold) {
+TEST_F(FailureEventTest, DomainAndEndpointGetAnEvent) {
   run("fail=100ms", [](const Line&) {
     const Network network("127.0.0.1");
     Queue of_domain(network.fabric), of_endpoint(network.fabric);
@@ -117,7 +117,7 @@ TEST_F(FailureEventTest, DomainAndEndpointAreTold) {
   });
 }
 
-TEST_F(FailureEventTest, WhoBindsLaterIsToldAtOnce) {
+TEST_F(FailureEventTest, AQueueBoundLaterGetsTheEventAtOnce) {
   run("fail=0s", [](const Line&) {
     const Network network("127.0.0.1");
     Queue first(network.fabric), late(network.fabric);
@@ -146,7 +146,7 @@ TEST_F(FailureEventTest, AClosedEndpointIsNotNamed) {
 }
 
 // A registration queue is for registrations only.
-TEST_F(FailureEventTest, TheQueueOfRegistrationsIsNotTold) {
+TEST_F(FailureEventTest, TheQueueOfRegistrationsGetsNoEvent) {
   run("fail=0s", [](const Line&) {
     const Network network("127.0.0.1");
     Queue of_domain(network.fabric), of_regions(network.fabric);

@@ -315,7 +315,7 @@ TEST_F(AbsenceTest, AnEarlierDeadlineWakesTheHelperOnce) {
   EXPECT_EQ(w.helper.rounds, 2);
 }
 
-TEST_F(AbsenceTest, HelperGoesOnWhileSomethingMoves) {
+TEST_F(AbsenceTest, HelperContinuesWhilePacketsMove) {
   World w;
   w.helper.moves = true;
   w.pass(1_ms);

@@ -243,7 +243,7 @@ TEST_F(ForkTest, SettingUpIsRefused) { expect_refused(setup()); }
 TEST_F(ForkTest, ClosingIsRefused) { expect_refused(closes()); }
 
 // These calls return no error.
-TEST_F(ForkTest, CountersShowWhatTheyShowedBefore) {
+TEST_F(ForkTest, CountersKeepTheirValues) {
   ASSERT_EQ(fi_cntr_set(node_->rx_counter, 41), 0);
   ASSERT_EQ(fi_cntr_seterr(node_->rx_counter, 3), 0);
   const pid_t child = fork();

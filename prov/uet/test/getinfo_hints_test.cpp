@@ -132,7 +132,7 @@ const std::vector<Row> kRows = {
      kAtLeast},
 };
 
-TEST(GetinfoHintsTest, WhatIsOfferedIsGrantedAndReported) {
+TEST(GetinfoHintsTest, SupportedHintsAreGrantedAndReported) {
   for (const Row& row : kRows) {
     for (const uint64_t value : row.granted) {
       const Info hints = make_hints();
@@ -150,7 +150,7 @@ TEST(GetinfoHintsTest, WhatIsOfferedIsGrantedAndReported) {
   }
 }
 
-TEST(GetinfoHintsTest, WhatIsNotOfferedIsRefused) {
+TEST(GetinfoHintsTest, UnsupportedHintsAreRefused) {
   for (const Row& row : kRows) {
     for (const uint64_t value : row.refused) {
       const Info hints = make_hints();
@@ -304,7 +304,7 @@ TEST(GetinfoHintsTest, KeysComeBack) {
 
 // No endpoint here comes from a connection request. [LF-159, LF-160] On request, in either place;
 // lnx passes the answer on.
-TEST(GetinfoHintsTest, PeersAreForThoseWhoAsk) {
+TEST(GetinfoHintsTest, PeerCapabilitiesAreOnlyGrantedOnRequest) {
   for (const uint64_t wanted :
        {uint64_t{FI_PEER}, uint64_t{FI_AV_USER_ID}, uint64_t{FI_PEER | FI_AV_USER_ID}}) {
     for (const bool of_domain : {true, false}) {
@@ -359,7 +359,7 @@ TEST(GetinfoHintsTest, AHandleIsRefused) {
 
 // [fi_fabric, fabric attributes] An open fabric in the hints restricts the answer to itself; the
 // answer tells which fabric is open.
-TEST(GetinfoHintsTest, AnOpenFabricIsAFilterAndIsTold) {
+TEST(GetinfoHintsTest, AnOpenFabricIsAFilterAndIsReported) {
   const Answer first = ask_loopback(*make_hints());
   ASSERT_EQ(first.result, 0);
   EXPECT_EQ(first.info->fabric_attr->fabric, nullptr);

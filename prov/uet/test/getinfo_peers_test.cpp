@@ -140,7 +140,7 @@ const std::vector<Row> kRows = {
     {"socket addresses of IPv4", [](fi_info& h) { h.addr_format = FI_SOCKADDR_IN; }},
 };
 
-TEST(GetinfoPeersTest, WhatTcpTakesUetTakes) {
+TEST(GetinfoPeersTest, UetAcceptsTheHintsThatTcpAccepts) {
   // The provider has another name where RDM endpoints are made of MSG endpoints.
   const char* tcp = nullptr;
   for (const char* const name : {"tcp", "tcp;ofi_rxm"}) {

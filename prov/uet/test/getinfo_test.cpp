@@ -31,7 +31,7 @@ TEST(GetinfoTest, LoopbackIsOfferedLast) {
 }
 
 // [LF-001] Networks that cannot reach each other are separate fabrics: IPv4, IPv6 and loopback.
-TEST(GetinfoTest, FabricsAreWhatReachesEachOther) {
+TEST(GetinfoTest, NetworksThatCannotReachEachOtherAreSeparateFabrics) {
   const Answer answer = ask(make_hints().get());
   ASSERT_EQ(answer.result, 0);
   bool seen = false;
@@ -121,7 +121,7 @@ TEST(GetinfoTest, EveryAddressIsOneDomain) {
 
 // [fi_domain, domain attributes] An open domain in the hints restricts the answer to itself; the
 // answer tells which domain is open.
-TEST(GetinfoTest, AnOpenDomainIsAFilterAndIsTold) {
+TEST(GetinfoTest, AnOpenDomainIsAFilterAndIsReported) {
   const Answer first = ask(make_hints().get(), "127.0.47.9", nullptr, FI_SOURCE);
   ASSERT_EQ(first.result, 0);
   EXPECT_EQ(first.info->domain_attr->domain, nullptr);
@@ -172,7 +172,7 @@ TEST(GetinfoTest, OldApplicationsHearOfScalableRegistration) {
 
 // [LF-068] A class without direction means all directions; otherwise only capabilities without cost
 // are added.
-TEST(GetinfoTest, CapabilitiesAreWhatWasAskedFor) {
+TEST(GetinfoTest, CapabilitiesAreTheRequestedOnes) {
   const struct {
     uint64_t asked;
     uint64_t caps;
@@ -200,7 +200,7 @@ TEST(GetinfoTest, CapabilitiesAreWhatWasAskedFor) {
 }
 
 // [LF-077, LF-100]
-TEST(GetinfoTest, WhatIsNotOfferedIsRefused) {
+TEST(GetinfoTest, UnsupportedCapabilitiesAreRefused) {
   const std::vector<std::pair<const char*, std::function<void(fi_info&)>>> cases = {
       {"collectives", [](fi_info& h) { h.caps = FI_COLLECTIVE; }},
       {"multicast", [](fi_info& h) { h.caps = FI_MULTICAST; }},

@@ -76,7 +76,7 @@ class HerdTest : public ::testing::TestWithParam<fi_wait_obj> {
   }
 };
 
-TEST_P(HerdTest, APacketWakesWhomItIsFor) {
+TEST_P(HerdTest, APacketWakesOnlyItsReceiver) {
   const fi_wait_obj wait = GetParam();
   Node sender;
   Node receiver;

@@ -122,7 +122,7 @@ TEST_F(LimitedMemoryTest, LittleMemoryIsEnoughForTablesOfFullSize) {
   EXPECT_FALSE(is_warned()) << text_;
 }
 
-TEST_F(LimitedMemoryTest, LockedMemoryIsWhatIsUsed) {
+TEST_F(LimitedMemoryTest, OnlyUsedMemoryIsLocked) {
   constexpr int kMayNot = 77;
   int status = -1;
   const std::string text = said(

@@ -88,7 +88,7 @@ TEST_F(MessageTest, InjectBeyondTheLimitIsRefused) {
 }
 
 // [LF-098] Selective completion: only what asks for it is reported; errors always.
-TEST_F(MessageTest, SelectiveCompletionReportsOnlyWhatWasAskedFor) {
+TEST_F(MessageTest, SelectiveCompletionReportsOnlyRequestedOperations) {
   NodeOptions options;
   options.selective = true;
   open(options);
@@ -405,7 +405,7 @@ class PeekTest : public MessageTest {
   iovec iov_{};
 };
 
-TEST_F(PeekTest, FindsWhatHasArrivedAndLeavesIt) {
+TEST_F(PeekTest, PeekFindsAnArrivedMessageAndLeavesIt) {
   open();
   ASSERT_EQ(call(FI_PEEK, nullptr, 0), 0);
   EXPECT_EQ(next(b->rx_cq).err, FI_ENOMSG);

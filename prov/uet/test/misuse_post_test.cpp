@@ -125,12 +125,12 @@ const Misuse kRma[] = {
      }},
 };
 
-TEST_F(MisuseTest, OfMessages) { expect_refusals(kMessages); }
-TEST_F(MisuseTest, OfTaggedMessages) { expect_refusals(kTagged); }
-TEST_F(MisuseTest, OfRemoteMemory) { expect_refusals(kRma); }
+TEST_F(MisuseTest, WrongMessagePosts) { expect_refusals(kMessages); }
+TEST_F(MisuseTest, WrongTaggedPosts) { expect_refusals(kTagged); }
+TEST_F(MisuseTest, WrongRemoteMemoryPosts) { expect_refusals(kRma); }
 
 // fi_atomic(3), ERRORS: the capability was not asked for.
-TEST_F(MisuseTest, OfAtomicsWithoutTheCapability) {
+TEST_F(MisuseTest, AtomicPostsWithoutTheCapability) {
   EXPECT_EQ(fi_atomic(a->ep, pair_.octets, 1, nullptr, to_b, 0, 1, FI_UINT64, FI_SUM, nullptr),
             -FI_EOPNOTSUPP);
   size_t count = 0;
@@ -148,7 +148,7 @@ TEST_F(MisuseTest, PeekingAtNothingIsReportedInTheQueue) {
 }
 
 // fi_cq(3): FI_EAVAIL reports an error entry at the head of the queue until it is read.
-TEST_F(MisuseTest, ErrorEntriesStandInTheWayUntilTheyAreRead) {
+TEST_F(MisuseTest, ErrorEntriesBlockTheQueueUntilTheyAreRead) {
   fi_msg_tagged msg{nullptr, nullptr, 0, FI_ADDR_UNSPEC, 99, 0, this, 0};
   ASSERT_EQ(fi_trecvmsg(a->ep, &msg, FI_PEEK), 0);
   fi_cq_tagged_entry entry{};

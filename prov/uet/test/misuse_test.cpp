@@ -224,10 +224,10 @@ const Misuse kNotOffered[] = {
     {"a barrier", -FI_ENOSYS, [](Pair& p) { return int(fi_barrier(p.a->ep, p.to_b, nullptr)); }},
 };
 
-TEST_F(MisuseTest, OfWhatIsNotOffered) { expect_refusals(kNotOffered); }
-TEST_F(MisuseTest, OfEndpoints) { expect_refusals(kEndpoint); }
-TEST_F(MisuseTest, OfQueuesAndCounters) { expect_refusals(kQueues); }
-TEST_F(MisuseTest, OfAddressVectorsRegionsAndDomains) { expect_refusals(kObjects); }
+TEST_F(MisuseTest, CallsForUnsupportedObjects) { expect_refusals(kNotOffered); }
+TEST_F(MisuseTest, WrongEndpointCalls) { expect_refusals(kEndpoint); }
+TEST_F(MisuseTest, WrongQueueAndCounterCalls) { expect_refusals(kQueues); }
+TEST_F(MisuseTest, WrongCallsOfAddressVectorsRegionsAndDomains) { expect_refusals(kObjects); }
 
 }  // namespace
 }  // namespace uet::prov::test

@@ -147,7 +147,7 @@ TEST(ParamsTest, WrongValuesOfStrictSettingsAreRefusedAndTheUserReadsIt) {
 }
 
 // [LF-135] Protection that does not exist is refused, and the user reads why.
-TEST(ParamsTest, WhoAsksForProtectionIsOfferedNothing) {
+TEST(ParamsTest, RequestedProtectionWithoutSupportOffersNothing) {
   int status = -1;
   const std::string text = said("FI_UET_DATA_PROTECT", "2", status);
   EXPECT_EQ(status, FI_ENODATA);
@@ -177,7 +177,7 @@ TEST(ParamsTest, ValuesThatMakeSenseAreTaken) {
 
 // A line says what the setting takes; unknown names and interfaces get a warning, too. With a log
 // level the warnings are only in the log.
-TEST(ParamsTest, TheLineSaysWhatToDo) {
+TEST(ParamsTest, TheWarningNamesTheRemedy) {
   int status = -1;
   const std::string value = said("FI_UET_MAX_PDCS", "0", status);
   EXPECT_NE(value.find("set it to: contexts, 1 to 65000, for example FI_UET_MAX_PDCS="), value.npos)

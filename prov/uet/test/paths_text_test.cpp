@@ -83,7 +83,7 @@ TEST(PathsTextTest, APathHasItsNumbers) {
       << text;
 }
 
-TEST(PathsTextTest, AnEngineThatIsHeldIsSaidToBe) {
+TEST(PathsTextTest, AnEngineThatIsHeldIsReported) {
   PathsPage page;
   page.is_held = true;
   DomainStatus status;

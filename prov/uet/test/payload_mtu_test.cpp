@@ -23,7 +23,7 @@ struct Case {
   uint32_t agreed;
 };
 
-TEST(PayloadMtuTest, EachPeerGetsWhatBothEndsAndTheRouteAllow) {
+TEST(PayloadMtuTest, EachPeerGetsTheSizeThatBothEndsAndTheRouteAllow) {
   const OwnPayload ethernet{1024, 8192};
   const OwnPayload jumbo{8192, 8192};
   const OwnPayload set{2048, 2048};  // FI_UET_PAYLOAD_MTU=2048

@@ -396,7 +396,7 @@ class PeerSelectiveTest : public PeerTest {
 };
 
 // [LF-159]
-TEST_F(PeerSelectiveTest, EntriesSayWhichReceivesAreReported) {
+TEST_F(PeerSelectiveTest, EntryFlagsDecideWhichReceivesAreReported) {
   owner.tpost(10, 1);  // without FI_COMPLETION
   owner.ways.entry_flags = FI_COMPLETION;
   auto& told = owner.tpost(10, 2);

@@ -177,7 +177,7 @@ TEST_F(PeerTurnTest, OwnersMayStartMoreThanTheQueueHasPlaces) {
 }
 
 // [LF-159] A completion that the owner does not want at all is counted, and holds nothing up.
-TEST_F(PeerTurnTest, WhatOwnersRefuseForGoodIsCounted) {
+TEST_F(PeerTurnTest, CompletionsThatOwnersRefuseForGoodAreCounted) {
   owner.tpost(10, 1);
   owner.ways.refuses_to_write = -FI_EINVAL;
   tsend(10, 1);

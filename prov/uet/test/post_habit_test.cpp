@@ -79,7 +79,7 @@ TEST_F(PostHabitTest, AWaitInVainIsADebt) {
   EXPECT_EQ(run(8), 5);
 }
 
-TEST_F(PostHabitTest, WhatTheHelperSendsHasWaitedInVain) {
+TEST_F(PostHabitTest, PostsThatTheHelperSendsHaveWaitedInVain) {
   make_habit(8);
   for (int i = 0; i < 3; ++i) post();
   ASSERT_TRUE(habit_.is_holding());
@@ -124,7 +124,7 @@ TEST_F(PostHabitTest, NoMoreThanTwoSuperPacketsLeaveTogether) {
   EXPECT_EQ(run(10, 1_us, 131073), 0);
 }
 
-TEST_F(PostHabitTest, NobodyWaitsLongForTheNextPost) {
+TEST_F(PostHabitTest, APostDoesNotWaitLongForTheNextOne) {
   make_habit(16);
   now_ = now_ + 1_ms;
   EXPECT_FALSE(post());
@@ -149,7 +149,7 @@ TEST_F(PostHabitTest, NothingWaitsBehindNothing) {
   EXPECT_EQ(habit_.on_posted({64, 2, true}, now_), Decision::post_alone) << "the other one waits";
 }
 
-TEST_F(PostHabitTest, NothingWaitsThatNobodyWouldSend) {
+TEST_F(PostHabitTest, PostsDoNotWaitIfNoThreadWouldSendThem) {
   make_habit(16);
   now_ = now_ + 1_ms;
   for (int i = 0; i < 16; ++i) {

@@ -172,7 +172,7 @@ TEST(EngineLockTest, OneThreadAtATime) {
   EXPECT_EQ(visits, 80000);
 }
 
-TEST(EngineLockTest, TryLockSaysWhetherSomebodyIsInside) {
+TEST(EngineLockTest, TryLockFailsWhileAThreadIsInside) {
   EngineLock lock(true);
   EXPECT_TRUE(lock.try_lock());
   EXPECT_FALSE(lock.try_lock());
@@ -262,7 +262,7 @@ TEST_F(ProgressTest, HelperLeavesASteadyApplicationMoreTime) {
   }
 }
 
-TEST_F(ProgressTest, WithoutHelperNobodyElseRunsTheEngine) {
+TEST_F(ProgressTest, WithoutHelperNoOtherThreadRunsTheEngine) {
   create({.locking = false, .helper = false});
   EXPECT_FALSE(engine_->helper().is_running());
   io_->poke();
@@ -322,7 +322,7 @@ TEST_F(ProgressTest, ALookFromOutsideWaitsForItsTurnWithinALimit) {
 
 // Posts in a row wait for each other, but never beyond a look for completions, whatever that finds.
 // [decision 9]
-TEST_F(ProgressTest, EveryLookSendsWhatPostsHeld) {
+TEST_F(ProgressTest, EveryPollSendsWaitingPosts) {
   using Look = void (*)(ProgressEngine::Entry&);
   const Look looks[] = {
       [](ProgressEngine::Entry& e) { e.poll([] { return true; }); },

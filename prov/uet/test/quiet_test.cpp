@@ -134,7 +134,7 @@ TEST_F(QuietTest, ACompletionOfThePeerAsks) {
 }
 
 // [PDS-064, LF-136] The payload was copied and the completion is there: the ACK can wait.
-TEST_F(QuietTest, WhatIsDoneWhenItIsCopiedAsksLater) {
+TEST_F(QuietTest, CopiedSendsAskForTheirAckLater) {
   NodeOptions options;
   options.selective = true;
   open(options);

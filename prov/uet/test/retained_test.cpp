@@ -206,7 +206,7 @@ TEST_F(RetainedTest, WriteInPartsIsPostedWholeOrNotAtAll) {
 }
 
 // [LF-136] Counters count a retained operation at once, reported or not.
-TEST_F(RetainedTest, CountersCountWhatIsRetained) {
+TEST_F(RetainedTest, CountersCountRetainedOperations) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     NodeOptions options;
     options.counters = true;
@@ -307,7 +307,7 @@ TEST_F(RetainedTest, LateFailureIsAnEventAndEndsTheAddress) {
 }
 
 // [LF-099, LF-137] With the endpoint closed, the event comes in the name of the alias that is left.
-TEST_F(RetainedTest, LateFailureOfAnAliasIsToldInItsName) {
+TEST_F(RetainedTest, LateFailureOfAnAliasIsReportedInItsName) {
   const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
   finish(start(1, settings, [](const Line&) {
     NodeOptions options;
@@ -446,7 +446,7 @@ class RetainedEndTest : public RetainedTest {
 };
 
 // [LF-138] Closing waits until the peers have all messages that were reported as complete.
-TEST_F(RetainedEndTest, CloseDeliversWhatIsRetained) {
+TEST_F(RetainedEndTest, CloseDeliversRetainedMessages) {
   run([](const Line& line) {
     Node node;
     send_all(node, line);
@@ -454,7 +454,7 @@ TEST_F(RetainedEndTest, CloseDeliversWhatIsRetained) {
 }
 
 // [LF-138] So does the end of a process that closes nothing.
-TEST_F(RetainedEndTest, ExitDeliversWhatIsRetained) {
+TEST_F(RetainedEndTest, ExitDeliversRetainedMessages) {
   run([](const Line& line) {
     auto* node = new Node;
     send_all(*node, line);

@@ -37,7 +37,7 @@ class RmaEventTest : public PairTest {
   fid_cntr* reads_ = nullptr;
 };
 
-TEST_F(RmaEventTest, EveryWriteCountsOnceWhateverItsSize) {
+TEST_F(RmaEventTest, EveryWriteOfAnySizeCountsOnce) {
   for (const size_t bytes : {size_t{8}, local_.size()}) {
     ASSERT_EQ(fi_write(a->ep, local_.data(), bytes, nullptr, to_b, 0, fi_mr_key(mr_), nullptr), 0);
     next(a->tx_cq);
@@ -46,7 +46,7 @@ TEST_F(RmaEventTest, EveryWriteCountsOnceWhateverItsSize) {
   EXPECT_EQ(memory_, local_);
 }
 
-TEST_F(RmaEventTest, EveryReadCountsOnceWhateverItsSize) {
+TEST_F(RmaEventTest, EveryReadOfAnySizeCountsOnce) {
   for (const size_t bytes : {size_t{8}, local_.size()}) {
     ASSERT_EQ(fi_read(a->ep, local_.data(), bytes, nullptr, to_b, 0, fi_mr_key(mr_), nullptr), 0);
     next(a->tx_cq);

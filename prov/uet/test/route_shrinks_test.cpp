@@ -175,7 +175,7 @@ class RouteShrinksTest : public RolesTest, public ::testing::WithParamInterface<
   const std::string log_ = ::testing::TempDir() + "route_shrinks." + std::to_string(getpid());
 };
 
-TEST_P(RouteShrinksTest, WhatIsUnderWayEndsAtOnceAndWhatComesLaterPasses) {
+TEST_P(RouteShrinksTest, OperationsUnderWayEndAtOnceAndLaterOnesPass) {
   const pid_t target = host(0, serve);
   const pid_t initiator = host(1, [&](const Line& line) { ask(line, target); });
   ASSERT_NO_FATAL_FAILURE(join_all(initiator, target));

@@ -168,7 +168,9 @@ class SecuredTest : public SecuredRolesTest {
 };
 
 // [TSS-002, TSS-076] All packets of both ends, over UDP sockets.
-TEST_F(SecuredTest, WhoHasTheKeyTalksAndTheCaptureShowsNothing) { expect_hidden(talk({})); }
+TEST_F(SecuredTest, ProcessesWithTheKeyCommunicateAndTheCaptureIsSealed) {
+  expect_hidden(talk({}));
+}
 
 // [TSS-022, TSS-076] The source port that the seal covers is that of either way.
 TEST_F(SecuredTest, SharedMemoryCarriesSealedPackets) {

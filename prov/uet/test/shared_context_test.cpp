@@ -73,7 +73,7 @@ class SharedContextTest : public PairTest {
 };
 
 // [SES-122] In the order of posting, of whatever length, and told by the endpoint that got it.
-TEST_F(SharedContextTest, WhoGetsTheMessageReportsIt) {
+TEST_F(SharedContextTest, TheEndpointOfTheMessageReportsIt) {
   open_both();
   std::vector<std::vector<uint8_t>*> rooms;
   for (const size_t bytes : {10u, 1'000'000u, 10u, 200'000u}) rooms.push_back(&post(bytes));

@@ -118,7 +118,7 @@ TEST_F(ShmTest, OffMeansSockets) {
   finish(other);
 }
 
-TEST_F(ShmTest, OneThatHasItOffIsReachedBySockets) {
+TEST_F(ShmTest, APeerWithoutItIsReachedBySockets) {
   const Settings udp = {{"FI_UET_IO", "udp"}};
   const Settings off = {{"FI_UET_SHM", "off"}, {"FI_UET_IO", "udp"}};
   const pid_t one = start(0, off, [](const Line& line) { count_packets(line, true); });

@@ -28,7 +28,7 @@ void elsewhere(Body body) {
   std::thread(body).join();
 }
 
-TEST(SleepersTest, TheFirstThreadWatchesForTheOthers) {
+TEST(SleepersTest, TheFirstThreadWatchesForAllSleepers) {
   Sleepers sleepers;
   EXPECT_TRUE(sleepers.begin_watch(true, Way::asleep));
   elsewhere([&] { EXPECT_FALSE(sleepers.begin_watch(true, Way::asleep)); });

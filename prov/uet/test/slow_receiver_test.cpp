@@ -77,7 +77,7 @@ class SlowReceiverTest : public PairTest {
 
 // 20,000 messages of 8 octets without receives: part of them is kept, the rest waits at its sender,
 // and arrives in order.
-TEST_F(SlowReceiverTest, AFloodOfUnexpectedMessagesStopsNobodyElse) {
+TEST_F(SlowReceiverTest, AFloodOfUnexpectedMessagesStopsNoOtherPeer) {
   constexpr uint64_t kCount = 20'000;
   std::vector<uint64_t> values(kCount);
   std::iota(values.begin(), values.end(), uint64_t{1});

@@ -39,13 +39,13 @@ TEST_F(YieldHabitTest, PatienceIsTimeToo) {
   EXPECT_EQ(looks, 601);
 }
 
-TEST_F(YieldHabitTest, ACompletionBeginsAnew) {
+TEST_F(YieldHabitTest, ACompletionRestartsTheHabit) {
   looks_before_yield(99);
   habit_.on_something();
   EXPECT_EQ(looks_before_yield(200), 100);
 }
 
-TEST_F(YieldHabitTest, WhereOthersRanEachLookYields) {
+TEST_F(YieldHabitTest, IfOtherThreadsRanEachPollYields) {
   looks_before_yield(100);
   for (int i = 0; i < 5; ++i) {
     yield(3_us);
@@ -78,7 +78,7 @@ TEST_F(YieldHabitTest, AShortYieldEndsThePatience) {
   EXPECT_EQ(looks_before_yield(10), 1);
 }
 
-TEST_F(YieldHabitTest, WhereNobodyRanItYieldsAgainAfter50us) {
+TEST_F(YieldHabitTest, IfNoOtherThreadRanItYieldsAgainAfter50us) {
   looks_before_yield(100);
   yield(1_us);
   EXPECT_EQ(looks_before_yield(1000), 500);

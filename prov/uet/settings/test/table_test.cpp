@@ -221,7 +221,7 @@ TEST(TableTest, PortRanges) {
 }
 
 // [LF-130] Set values are applied; others keep the value of a config.
-TEST(TableTest, OnlyWhatWasSetIsApplied) {
+TEST(TableTest, OnlySetValuesAreApplied) {
   Settings settings;
   ASSERT_TRUE(set_from_text(*find_setting("TX_WINDOW"), "64", settings).ok());
   ASSERT_TRUE(set_from_text(*find_setting("RTO_INIT_TIME"), "7ms", settings).ok());

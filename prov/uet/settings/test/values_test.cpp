@@ -101,7 +101,7 @@ TEST(ValuesTest, TheEndsOfARangeBelongToIt) {
   EXPECT_EQ(parse_value(power, "0"), std::nullopt);
 }
 
-TEST(ValuesTest, WhatOverflowsIsRefused) {
+TEST(ValuesTest, OverflowingValuesAreRefused) {
   const Setting time = row_of(Kind::time, "us", 0, kMax);
   EXPECT_EQ(parse_value(time, "9223372036854775807"), number(kMax));
   EXPECT_EQ(parse_value(time, "9223372036854775808"), std::nullopt);
@@ -151,7 +151,7 @@ TEST(ValuesTest, PrintsTheGreatestUnitThatDividesANumber) {
   EXPECT_EQ(print_value(row_of(Kind::count, "packets", 0, 100), 12), "12");
 }
 
-TEST(ValuesTest, WhatIsPrintedIsReadBack) {
+TEST(ValuesTest, PrintedValuesAreReadBack) {
   const Setting rows[] = {row_of(Kind::time, "us", 0, kMax), row_of(Kind::time, "ms", 0, kMax),
                           row_of(Kind::octets, "octets", 0, kMax),
                           row_of(Kind::count, "packets", 0, kMax),
