@@ -50,7 +50,7 @@ class ArrivalTest : public TargetTest {
 
 // [SES-023, SES-190] One packet arrives twice and another one never: the octets add up, and the
 // message still ends in an error.
-TEST_F(ArrivalTest, APacketThatComesTwiceIsNoSubstituteForAnother) {
+TEST_F(ArrivalTest, ARepeatedPacketDoesNotReplaceAMissingOne) {
   for (const uint32_t twice : {0u, 1u, 3u}) {
     SCOPED_TRACE(twice);
     Octets room(4 * kMtu, kBlank);
@@ -79,7 +79,7 @@ TEST_F(ArrivalTest, AHoleInAKeptMessageIsNotHandedOut) {
 
 // [SES-190] A receive takes a kept message in the middle: it gets the received octets, and nothing
 // of the pages between.
-TEST_F(ArrivalTest, AReceiveGetsOnlyWhatHasArrivedOfAKeptMessage) {
+TEST_F(ArrivalTest, AReceiveGetsOnlyTheReceivedOctetsOfAKeptMessage) {
   leave_secrets(16 * kMtu);
   const wire::StandardRequest h = message(SesOpcode::send, 8 * kMtu - 100);
   Octets expected(8 * kMtu - 100, kBlank);

@@ -165,7 +165,7 @@ TEST_F(AtomicMessagesTest, AtomicRead) {
 }
 
 // [SES-080, LF-050] What the initiator does not take.
-TEST_F(AtomicMessagesTest, WhatCannotBePosted) {
+TEST_F(AtomicMessagesTest, PostsThatAreRefused) {
   const uint64_t key = expose_numbers();
   uint64_t value[33] = {}, old[33] = {};
   const auto posted = [&](AtomicRequest r) {
@@ -204,7 +204,7 @@ TEST_F(AtomicMessagesTest, WhatCannotBePosted) {
 
 // [SES-037, SES-087, SES-165..168, SES-184, T-29] Refused in this order, and nothing has changed
 // then.
-TEST_F(AtomicMessagesTest, WhatTheTargetRefuses) {
+TEST_F(AtomicMessagesTest, RequestsThatTheTargetRefuses) {
   const uint64_t key = expose_numbers();
   const Octets one = be64({1});
   const auto refused = [&](uint8_t op, uint8_t type, const Octets& operands, uint64_t offset = 0,
@@ -437,7 +437,7 @@ TEST_F(AtomicMessagesTest, ACancelledAtomicDoesNothing) {
 
 // [SES-118, T-02, T-39] A peer that has old values sent back and acknowledges none of them gets
 // half of the buffers, and the next one finds some.
-TEST_F(AtomicMessagesTest, APeerLeavesFetchBuffersToOthers) {
+TEST_F(AtomicMessagesTest, APeerLeavesFetchBuffersToOtherPeers) {
   config_.fetch_buffers = 16;
   start();
   const uint64_t key = expose_numbers();
@@ -475,7 +475,7 @@ TEST_F(AtomicMessagesTest, AnAtomicThatMayHaveBeenExecutedDoesNotGoAgain) {
 
 // [SES-081] The answer has as many octets as there are old values: with fewer the rest of the
 // user's memory would pass for values.
-TEST_F(AtomicMessagesTest, OldValuesOfAnotherLengthAreNoAnswer) {
+TEST_F(AtomicMessagesTest, OldValuesOfAnotherLengthAreRefused) {
   for (const uint16_t bytes : std::initializer_list<uint16_t>{8, 4}) {
     uint64_t operand = 1, old = 0;
     AtomicRequest r = atomic_request(AtomicOpcode::sum, AtomicForm::fetch, 1);

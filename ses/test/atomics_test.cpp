@@ -187,7 +187,7 @@ TEST(AtomicsTest, MaskedSwap) {
 }
 
 // [SES-087] What there is: rows by operation, columns by data type.
-TEST(AtomicsTest, TheTableOfWhatIsOffered) {
+TEST(AtomicsTest, TheTableOfSupportedOperations) {
   //                                 i8u8..    i128 f d fc dc ld lc bf fp
   const auto row = [](AtomicOpcode o, AtomicForm form) {
     std::string out;

@@ -75,7 +75,7 @@ TEST_F(ClosingDomainTest, PeersBeginNothing) {
 }
 
 // [TSS-146] A message with a received packet is completed.
-TEST_F(ClosingDomainTest, WhatHasBegunEnds) {
+TEST_F(ClosingDomainTest, StartedMessagesEnd) {
   receive();
   const wire::StandardRequest h = request(SesOpcode::send, 2048);
   EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");
@@ -86,7 +86,7 @@ TEST_F(ClosingDomainTest, WhatHasBegunEnds) {
 }
 
 // [TSS-146] The keys are gone: waiting operations end, sent or not; other domains are not affected.
-TEST_F(ClosingDomainTest, WhatIsLeftEndsWithTheReason) {
+TEST_F(ClosingDomainTest, TheRestEndsWithTheReason) {
   const Octets data = pattern(4);
   const auto send = [&](JobId job, uintptr_t context) {
     SendRequest s = send_request(data, context);

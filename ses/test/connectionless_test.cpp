@@ -95,7 +95,7 @@ TEST_F(ConnectionlessTest, RmaToSafeMemoryGoesByRudi) {
 }
 
 // [SES-027, SES-077, LF-091, SES-026] What RUDI may not carry goes the endpoint's way, and arrives.
-TEST_F(ConnectionlessTest, EverythingElseGoesTheEndpointsWay) {
+TEST_F(ConnectionlessTest, OtherOperationsUseTheEndpointsMode) {
   Rng rng(1);
   open(pds::Mode::rud);
   Octets memory(5000), unsafe_memory(5000);
@@ -139,7 +139,7 @@ TEST_F(ConnectionlessTest, UnsafeMemoryIsRefusedAtTheTarget) {
 
 // [SES-141, SES-145] One response per packet, so one that promises another ends the operation: no
 // PDC will ever close and say that nothing comes.
-TEST_F(ConnectionlessTest, PromiseOfALaterResponseIsNoAnswer) {
+TEST_F(ConnectionlessTest, APromiseOfALaterResponseDoesNotComplete) {
   Rng rng(1);
   open(pds::Mode::rud);
   Octets memory(100);

@@ -17,7 +17,7 @@ class DeferralEndTest : public DeferralTest {
 
 // [LF-058, SES-099] A deferred send can be cancelled; when the target requests it, it learns that
 // the send is gone, and the receive is free for other messages.
-TEST_F(DeferralEndTest, ACancelledSendLeavesItsReceiveToOthers) {
+TEST_F(DeferralEndTest, ACancelledSendFreesItsReceive) {
   send_and_wait(pattern(3000));
   EXPECT_TRUE(cancel(*a_, 1));
   EXPECT_FALSE(cancel(*a_, 1));
@@ -39,7 +39,7 @@ TEST_F(DeferralEndTest, ACancelledSendLeavesItsReceiveToOthers) {
 
 // [SES-122] A receive that was freed takes messages kept meanwhile, and otherwise stands behind
 // receives posted meanwhile.
-TEST_F(DeferralEndTest, AReceiveThatComesBackIsOfferedWhatIsThere) {
+TEST_F(DeferralEndTest, AFreedReceiveGetsKeptMessages) {
   send_and_wait(pattern(3000));
   EXPECT_TRUE(cancel(*a_, 1));
   Octets room(3000), later(3000);
@@ -184,7 +184,7 @@ TEST_F(DeferralEndTest, AReceiveIsNotSetAsideForEver) {
 
 // [PDS-190] The PDC of a deferred message may end before its last packet is answered: the target
 // took no part of it. A ready-to-restart goes again on the next PDC.
-TEST_F(DeferralEndTest, LostPdcsAreNoEnd) {
+TEST_F(DeferralEndTest, LostPdcsDoNotEndTheSend) {
   const pds::Failure lost{.reason = pds::FailureReason::closed};
   const Octets data = pattern(9000);
   Octets room(9000);
@@ -209,7 +209,7 @@ TEST_F(DeferralEndTest, LostPdcsAreNoEnd) {
 
 // [SES-137, SES-138] A receive that is too short gets the beginning, or refuses the message when it
 // comes again and is then free for others.
-TEST_F(DeferralEndTest, WhatIsTooLongIsCutOrRefused) {
+TEST_F(DeferralEndTest, ATooLongMessageIsCutOrRefused) {
   for (const bool rejects : {false, true}) {
     options_.reject_truncated = rejects;
     start();
@@ -284,7 +284,7 @@ TEST_F(DeferralEndTest, AClaimEndsWithItsMessage) {
 
 // [LF-096, SES-099] A multi-receive calls no more messages than fill it, and takes them in order of
 // arrival.
-TEST_F(DeferralEndTest, AMultiReceiveCallsForWhatFillsIt) {
+TEST_F(DeferralEndTest, AMultiReceiveCallsMessagesThatFillIt) {
   std::vector<Octets> data;
   for (uint8_t i = 0; i < 6; ++i) data.push_back(pattern(2000, i));
   for (uintptr_t i = 0; i < 6; ++i) send(deferrable(data[i], 10 + i));
@@ -374,7 +374,7 @@ TEST_F(DeferralEndTest, ReadyToRestartsTakeTurns) {
 }
 
 // [LF-060] What comes behind a fence waits for one that waits.
-TEST_F(DeferralEndTest, AFenceWaitsForWhatWaits) {
+TEST_F(DeferralEndTest, AFenceWaitsForDeferredSends) {
   const Octets data = pattern(3000), last = pattern(10);
   Octets room(3000), second(10);
   send_and_wait(data);

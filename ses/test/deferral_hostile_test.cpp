@@ -151,7 +151,7 @@ TEST_F(DeferralHostileTest, ACallTooLateOrTooEarlyDoesNoHarm) {
 }
 
 // [SES-098, WIRE-064] The reference provider has the two tokens in the other order.
-TEST_F(DeferralHostileTest, TheOtherOrderOfTheTokensIsTakenToo) {
+TEST_F(DeferralHostileTest, TheReverseOrderOfTheTokensIsAcceptedToo) {
   const Octets data = pattern(3000);
   const uint32_t token = token_of_waiting(data);
   EXPECT_EQ(restart_of_a({0x77, token}), "accept");
@@ -322,7 +322,7 @@ TEST_F(DeferralHostileTest, NothingWaitsOnRod) {
 }
 
 // [SES-103, SES-126, SES-093] Without a token, or without the profile, it is a send like any other.
-TEST_F(DeferralHostileTest, WhatCannotWaitIsASend) {
+TEST_F(DeferralHostileTest, AMessageThatCannotWaitIsAPlainSend) {
   EXPECT_EQ(said(standard(deferrable_request(4, 0), 4)), "OK modified 4");  // kept
   config_.profiles = kAiBase | kHpc;
   start();
@@ -392,7 +392,7 @@ TEST_F(DeferralHostileTest, OnePeerDoesNotHoldAllReadyToRestarts) {
 
 // [SES-098, T-25] If one message cannot be called because no flow is free, the next one is called;
 // repeated attempts get rarer.
-TEST_F(DeferralHostileTest, WhoCannotBeCalledHoldsUpNobody) {
+TEST_F(DeferralHostileTest, AnUncallableMessageDelaysNoOther) {
   config_.flows = 1;
   start();
   const Octets hello = pattern(4);

@@ -8,7 +8,7 @@ namespace uet::ses::test {
 namespace {
 
 // [SES-059, SES-093, SES-095, SES-097, SES-127, WIRE-063] The octets as the specification has them.
-TEST_F(DeferralTest, ASendWithoutAReceiveIsToldToWait) {
+TEST_F(DeferralTest, ASendWithoutAReceiveIsDeferred) {
   const Octets data = pattern(5000);
   a_->pds.window = 2;
   send(deferrable(data));
@@ -116,7 +116,7 @@ TEST_F(DeferralTest, AReceiveThatIsThereIsUsedAtOnce) {
 // [SES-102, SES-100, SES-185, SES-187, LF-041] From the configured length on, on RUD, to a peer
 // that supports it and need not keep messages; the options can change the length and the peers, or
 // turn it off.
-TEST_F(DeferralTest, IsChosenForLongMessagesToThoseWhoKeepNone) {
+TEST_F(DeferralTest, IsChosenForLongMessagesToPeersThatKeepNone) {
   const Octets data = pattern(1000), shorter = pattern(999);
   Octets room(2000);
   const auto goes_deferrable = [&](const SendRequest& s) {
@@ -288,7 +288,7 @@ TEST_F(DeferralTest, ATargetRemembersSoManyAndNoMore) {
 }
 
 // [SES-097, SES-135] It waits for as long as the peer lives, far beyond the patience for refusals.
-TEST_F(DeferralTest, WaitingIsNoError) {
+TEST_F(DeferralTest, ADeferredSendIsNoError) {
   const Octets data = pattern(9000);
   Octets room(9000);
   send(deferrable(data));
@@ -328,7 +328,7 @@ TEST_F(DeferralTest, IdleStateIsDroppedOnBothSides) {
 
 // [SES-101, SES-099] The initiator started again just before the ready-to-restart came: that
 // attempt takes the receive that was set aside, whichever arrives first.
-TEST_F(DeferralTest, BeginningAnewMeetsTheReadyToRestart) {
+TEST_F(DeferralTest, ANewAttemptMeetsTheReadyToRestart) {
   for (const bool restart_first : {true, false}) {
     start();
     const Octets data = pattern(1000);

@@ -56,7 +56,7 @@ TEST_F(EndpointTest, AnEndpointTakesLittleMemoryAndGivesItToTheNext) {
 }
 
 // Tables of a queue grow with the receives in it, once.
-TEST_F(EndpointTest, AQueueTakesMemoryForWhatIsPosted) {
+TEST_F(EndpointTest, AQueueTakesMemoryForPostedReceives) {
   options_.rx_size = 1024;
   start();
   Octets room(10);
@@ -127,7 +127,7 @@ TEST_F(EndpointTest, TheModeOfTheEndpointIsTheModeOfItsFlow) {
 }
 
 // [SES-018, SES-009] The same message ID on two PDCs names two messages.
-TEST_F(EndpointTest, MessagesAreToldApartByPdc) {
+TEST_F(EndpointTest, MessagesAreDistinguishedByPdc) {
   Octets memory(5000);
   wire::StandardRequest h = write_to(expose(memory), 2048);
   const auto on_pdc = [&](uint32_t pdc, uint32_t offset) {
@@ -191,7 +191,7 @@ TEST_F(EndpointTest, AReceiveMayBeForOneJobOnly) {
 }
 
 // [SES-185, SES-186, SES-128] AI Base keeps nothing and knows no wildcards. [LF-067]
-TEST_F(EndpointTest, TheProfileDecidesWhatIsServed) {
+TEST_F(EndpointTest, TheProfileDecidesWhichRequestsAreServed) {
   config_.profiles = kAiBase;
   start();
   EXPECT_EQ(said(standard(request(SesOpcode::send, 4), 4)), "NO_MATCH");

@@ -285,7 +285,7 @@ TEST_F(HeadersTest, AMediumSendIsSentAgain) {
 }
 
 // [T-02] PDS asks for the job of a first request: all three headers have it in the same place.
-TEST_F(HeadersTest, TheJobIsReadFromWhateverOpensAPdc) {
+TEST_F(HeadersTest, TheJobIsReadFromAnyRequestThatOpensAPdc) {
   begin(false, false);
   Octets header(12);
   header[4] = std::byte{9};  // ri_generation

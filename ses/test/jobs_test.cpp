@@ -81,7 +81,7 @@ TEST_F(JobsTest, AnEndpointHearsItsJobsOnly) {
 
 // [SES-119, SES-122, LF-021] A receive for another job is skipped; the oldest of the matching ones
 // is taken.
-TEST_F(JobsTest, AReceiveForAJobIsPassedByOthers) {
+TEST_F(JobsTest, MessagesOfOtherJobsSkipAReceiveForAJob) {
   receive(1, 7);
   receive(2);
   receive(3, 9);

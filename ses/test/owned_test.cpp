@@ -80,7 +80,7 @@ TEST_F(OwnedTest, MessagesAreAskedAboutOnce) {
   EXPECT_TRUE(is_balanced());
 }
 
-TEST_F(OwnedTest, WhatIsKeptIsClaimedByTheOwner) {
+TEST_F(OwnedTest, TheOwnerClaimsKeptMessages) {
   const Octets longer = pattern(2500, 9);
   send(y_, longer);
   send(x_, pattern(4), 6);
@@ -122,7 +122,7 @@ TEST_F(OwnedTest, OwnersAreAskedInTheirTurn) {
 }
 
 // A message does not get a receive before an earlier one for which the owner could not be asked.
-TEST_F(OwnedTest, NothingOvertakesWhatTheOwnerDoesNotKnow) {
+TEST_F(OwnedTest, NoMessageOvertakesOneUnknownToTheOwner) {
   for (bool* const trouble : {&is_out_of_memory_, &refuses_to_keep_}) {
     *trouble = true;
     send(x_, pattern(1));

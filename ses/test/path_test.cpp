@@ -81,7 +81,7 @@ TEST_F(PathTest, AMessageThatWaitsToComeAgainDoesSoInPacketsThatFit) {
 }
 
 // [LF-141] Its first packets had the old size, in which all of its packets go.
-TEST_F(PathTest, AMessageHalfWayEndsIfWhatIsLeftDoesNotFit) {
+TEST_F(PathTest, AMessageHalfWayEndsIfItsRestDoesNotFit) {
   a_->pds.window = 1;
   post(room_);
   send(data_);
@@ -95,7 +95,7 @@ TEST_F(PathTest, AMessageHalfWayEndsIfWhatIsLeftDoesNotFit) {
 }
 
 // [LF-141] 4,096 and 904 octets: the last packet passes, the first one has its own fate.
-TEST_F(PathTest, AMessageHalfWayGoesOnIfWhatIsLeftFits) {
+TEST_F(PathTest, AMessageHalfWayContinuesIfItsRestFits) {
   a_->pds.window = 1;
   const Octets data = pattern(5000);
   Octets room(5000);

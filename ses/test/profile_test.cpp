@@ -34,7 +34,7 @@ TEST_F(ProfileTest, TheLettersAreThoseOfTheReference) {
 }
 
 // [SES-187] The common subset; without capabilities, and beside all others, AI Base.
-TEST_F(ProfileTest, TwoHaveInCommonWhatBothHave) {
+TEST_F(ProfileTest, TheCommonProfilesAreThoseOfBothEnds) {
   EXPECT_EQ(common_profiles(kEveryProfile, kHpc), kAiBase | kHpc);
   EXPECT_EQ(common_profiles(kAiBase | kAiFull, kAiBase | kHpc), kAiBase);
   EXPECT_EQ(common_profiles(kEveryProfile, 0), kAiBase);
@@ -42,7 +42,7 @@ TEST_F(ProfileTest, TwoHaveInCommonWhatBothHave) {
 }
 
 // [SES-186, SES-067] An operation that none of our profiles has is refused, whatever follows.
-TEST_F(ProfileTest, WhatTheProfileLacksIsUnsupported) {
+TEST_F(ProfileTest, OperationsOutsideTheProfileAreUnsupported) {
   const auto tsend_atomic = [&] {
     Octets octets(wire::StandardRequest::kSize);
     wire::Writer w(octets);

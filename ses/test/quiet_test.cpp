@@ -30,7 +30,7 @@ class QuietTest : public PairTest {
 };
 
 // [PDS-064] Only on request, only single packets, and not where completion means more.
-TEST_F(QuietTest, OnlyWhatNobodyWaitsFor) {
+TEST_F(QuietTest, OnlyOperationsWithoutAWaitingUserAreQuiet) {
   const Octets memory(2048);
   const uint64_t key = expose(memory);
   send(kOpInject | kOpQuiet);
@@ -68,7 +68,7 @@ TEST_F(QuietTest, AHalfFullQueueIsWaitedFor) {
 
 // [PDS-064, LF-136] A copied message is complete for its user, unless a completion of the peer is
 // wanted. When more than half of the copy buffers are taken the user may soon wait for one.
-TEST_F(QuietTest, WhatWasRetained) {
+TEST_F(QuietTest, RetainedOperationsAreQuiet) {
   options_.tx_size = 1024;
   start();
   constexpr int kQuiet = 112;  // of 224 buffers
@@ -84,7 +84,7 @@ TEST_F(QuietTest, WhatWasRetained) {
 
 // [PDS-064, LF-060] A fence waits for all earlier operations: ACKs are requested for sent packets,
 // and unsent ones go with AR.
-TEST_F(QuietTest, AFenceAsksForWhatIsBefore) {
+TEST_F(QuietTest, AFenceAsksForEarlierOperations) {
   const Octets memory(100);
   const uint64_t key = expose(memory);
   write(kOpInject | kOpQuiet, key);

@@ -193,7 +193,7 @@ TEST_F(ReceiveTest, AMultiReceiveIsConsumedInPlace) {
 }
 
 // [LF-096] With multi_min octets left it is still good for a message, with one less it is not.
-TEST_F(ReceiveTest, AMultiReceiveWithJustEnoughRoomGoesOn) {
+TEST_F(ReceiveTest, AMultiReceiveWithJustEnoughRoomContinues) {
   Octets room(1500);
   ReceiveRequest r = receive_request(room);
   r.multi = true;

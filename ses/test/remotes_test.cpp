@@ -50,7 +50,7 @@ TEST_F(IdleRemotesTest, AFlowThatWasIdleForLongIsGivenBack) {
 }
 
 // [PDS-247] Each message restarts the idle time, and an unanswered one keeps the record in use.
-TEST_F(IdleRemotesTest, WhatIsUsedStays) {
+TEST_F(IdleRemotesTest, UsedRecordsStay) {
   finish(kRi.value());
   elapse(Duration::milliseconds(700));
   ASSERT_TRUE(send_to(kRi.value()).ok());
@@ -69,7 +69,7 @@ TEST_F(IdleRemotesTest, WhatIsUsedStays) {
 }
 
 // [PDS-247] Two remote endpoints share the flow: it is freed with the one that was used last.
-TEST_F(IdleRemotesTest, AFlowStaysAsLongAsSomebodyUsesIt) {
+TEST_F(IdleRemotesTest, AFlowStaysAsLongAsARecordUsesIt) {
   finish(kRi.value());
   elapse(Duration::milliseconds(600));
   finish(kRi.value() + 1);
@@ -144,7 +144,7 @@ TEST_F(RemotesTest, WithItsPeerAPairInUseGoesWhenItIsDone) {
   EXPECT_EQ(released(), Flows{0});
 }
 
-TEST_F(RemotesTest, WhoIsSentToAgainIsNotForgotten) {
+TEST_F(RemotesTest, ARecordThatIsUsedAgainIsNotForgotten) {
   ASSERT_TRUE(send_to(kRi.value(), 1).ok());
   transmit();
   a_->ses->forget(PeerId(0), now_);

@@ -64,7 +64,7 @@ TEST_F(RendezvousPathTest, AnswersThatHadArrivedCountWhenTheTargetIsThrough) {
 
 // Some of the answers had arrived; only the target knows which. It reads everything again, and the
 // source stays until then.
-TEST_F(RendezvousPathTest, AnswersThatHadNotAreReadAnew) {
+TEST_F(RendezvousPathTest, AnswersThatHadNotArrivedAreReadAgain) {
   begin(4096);
   deliver(1);
   network_.clear();
@@ -98,7 +98,7 @@ TEST_F(RendezvousPathTest, ASendThatHasNotBegunPushesLess) {
 }
 
 // [SES-157] Of packets of 1024 octets there are no smaller ones.
-TEST_F(RendezvousPathTest, WhereNothingPassesBothEndsAreToldWhy) {
+TEST_F(RendezvousPathTest, IfNothingPassesBothEndsGetTheReason) {
   begin(1024);
   network_.clear();
   a_->pds.shorten_returns();

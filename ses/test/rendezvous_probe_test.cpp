@@ -86,7 +86,7 @@ TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
 // [SES-051, SES-091, PDS-119] A probe changes nothing, so it is sent again when its PDC is lost,
 // executed or not and after any number of refusals; it has no effect on the message, which is read
 // as usual.
-TEST_F(RendezvousProbeTest, AQuestionWhosePdcIsLostIsAskedAgain) {
+TEST_F(RendezvousProbeTest, AProbeIsSentAgainAfterItsPdcIsLost) {
   config_.retry_patience = Duration::seconds(1);
   config_.unexpected_messages = 2;  // a peer gets one of them
   const Octets data = pattern(5000);

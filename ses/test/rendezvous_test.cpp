@@ -212,7 +212,7 @@ TEST_F(RendezvousTest, TheSourceIsForTheTargetAlone) {
 
 // [LF-058, SES-175] A cancelled message that was kept ends its receive in error; after the first
 // read it cannot be cancelled.
-TEST_F(RendezvousTest, CancelEndsTheReceiveOfWhatWasKept) {
+TEST_F(RendezvousTest, CancelEndsTheReceiveOfAKeptMessage) {
   Octets room(5000);
   send(by_rendezvous(stored(pattern(5000))));
   settle();
@@ -299,7 +299,7 @@ TEST_F(RendezvousTest, FewAreReadAtOnce) {
 }
 
 // [SES-118] What finds no place to be exposed goes as it always did.
-TEST_F(RendezvousTest, WithoutAPlaceMessagesGoAsPlainOnes) {
+TEST_F(RendezvousTest, WithoutAPlaceMessagesGoAsPlainSends) {
   config_.rendezvous_sends = 1;
   start();
   const Octets data = pattern(5000);
@@ -364,7 +364,7 @@ TEST_F(RendezvousTest, AFenceWaitsForTheReads) {
 
 // [PDS-119, SES-089] The PDC of the reads ends in the middle: they start again, and the source
 // stays until they are finished.
-TEST_F(RendezvousTest, ReadsThatFailBeginAnew) {
+TEST_F(RendezvousTest, FailedReadsStartAgain) {
   const Octets data = pattern(9000);
   for (uint32_t run = 0; run < 64; ++run) {
     const uint32_t steps = run / 4;
@@ -437,7 +437,7 @@ TEST_F(RendezvousTest, ForeignEagerPartsAreChecked) {
 
 // [SES-118, T-02] A peer whose rendezvous messages all have receives, and which answers no read,
 // keeps half of the places for such messages; other peers find places.
-TEST_F(RendezvousTest, APeerLeavesPlacesToOthers) {
+TEST_F(RendezvousTest, APeerLeavesPlacesToOtherPeers) {
   config_.unexpected_messages = config_.rx_messages = 8;
   start();
   std::vector<Octets> rooms(40, Octets(5000));

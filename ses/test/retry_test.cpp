@@ -202,7 +202,7 @@ TEST_F(RetryTest, ADisabledIndexComesBackWithTheRoom) {
 }
 
 // [PDS-149] Certainly not executed: once more on another PDC. Unknown outcome: an error.
-TEST_F(RetryTest, OnlyWhatWasCertainlyNotExecutedIsSentAgain) {
+TEST_F(RetryTest, OnlyMessagesThatWereNotExecutedAreSentAgain) {
   const Octets data = pattern(3000);
   Octets room(3000);
   post(room);
@@ -226,7 +226,7 @@ TEST_F(RetryTest, OnlyWhatWasCertainlyNotExecutedIsSentAgain) {
 
 // [PDS-149, PDS-190] The peer lost the PDC of a message: one packet of it that was not executed, or
 // never sent, proves that the message did not count as complete, whatever happened to the others.
-TEST_F(RetryTest, AMessageThatLackedAPacketGoesAgainWhenThePeerForgot) {
+TEST_F(RetryTest, AnIncompleteMessageGoesAgainAfterThePeerForgotIt) {
   const Octets data = pattern(3000);
   Octets room(3000);
   post(room);
@@ -477,7 +477,7 @@ TEST_F(RetryTest, EveryReturnCodeIsReportedOrRetried) {
 }
 
 // [SES-175] The region is removed while a write to it is half done.
-TEST_F(RetryTest, AWriteWhoseRegionGoesIsRefused) {
+TEST_F(RetryTest, AWriteToARemovedRegionIsRefused) {
   const Octets data = pattern(3000);
   Octets memory(3000);
   const uint64_t key = expose(memory);

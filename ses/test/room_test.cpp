@@ -187,7 +187,7 @@ TEST_F(RoomTest, AHalfKeptMessageWaitsOrComesAgain) {
 
 // [SES-108, SES-191] A message that is behind a packet which waits for the application does not
 // expire; when nothing waits it does.
-TEST_F(RoomTest, NothingExpiresBehindWhatTheApplicationHoldsUp) {
+TEST_F(RoomTest, NoMessageExpiresBehindOneThatTheApplicationDelays) {
   config_.unexpected_messages = 2;
   start();
   Octets memory(4000);

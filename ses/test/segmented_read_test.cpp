@@ -6,7 +6,7 @@ namespace uet::ses::test {
 namespace {
 
 // [LF-089, LF-131] In order, nothing is transmitted between the segments of a read.
-TEST_F(PairTest, InOrderWhatFollowsAReadInSegmentsWaitsForTheLastOne) {
+TEST_F(PairTest, InOrderLaterOperationsWaitForTheLastSegmentOfARead) {
   config_.payload_mtu = 4096;
   options_.mode = pds::Mode::rod;
   start();
@@ -27,7 +27,7 @@ TEST_F(PairTest, InOrderWhatFollowsAReadInSegmentsWaitsForTheLastOne) {
 }
 
 // [LF-089, LF-131] One that fails in its first segment holds nothing up.
-TEST_F(PairTest, AReadInSegmentsThatFailsReleasesWhatFollows) {
+TEST_F(PairTest, AFailedReadInSegmentsReleasesLaterOperations) {
   config_.payload_mtu = 4096;
   options_.mode = pds::Mode::rod;
   start();

@@ -41,7 +41,7 @@ TEST_F(SharedDeferralTest, MessagesOfBothAreCalledInOrder) {
 }
 
 // [decision 11] No receive is set aside without room for its completion.
-TEST_F(SharedDeferralTest, WithoutRoomNobodyIsCalled) {
+TEST_F(SharedDeferralTest, WithoutRoomNoMessageIsCalled) {
   Octets rooms[2] = {Octets(5000), Octets(5000)};
   x_.slots = 0;
   defer(x_, pattern(5000));
@@ -69,7 +69,7 @@ TEST_F(SharedDeferralTest, AReceiveThatIsSetAsideCanBeCancelled) {
 }
 
 // [SES-101] The sender is gone, or its endpoint: the receive is free for other messages.
-TEST_F(SharedDeferralTest, AReceiveThatWasSetAsideInVainIsForOthersAgain) {
+TEST_F(SharedDeferralTest, AReceiveThatWasSetAsideInVainIsFreeAgain) {
   Octets room(5000);
   defer(y_, pattern(5000));
   post(room, 10);

@@ -192,7 +192,7 @@ TEST_F(SharedTest, ACancelledMultiReceiveEndsWithItsLastMessage) {
 
 // [PDS-182, SES-177] An endpoint that closes drops its kept messages and frees the receive that one
 // of its messages had; all other receives are still there for the rest.
-TEST_F(SharedTest, AnEndpointThatClosesLeavesTheReceivesToTheOthers) {
+TEST_F(SharedTest, AnEndpointThatClosesLeavesTheReceivesToOtherEndpoints) {
   Octets rooms[3] = {Octets(3000), Octets(10), Octets(10)};
   send(x_, pattern(7), 5);
   settle();
@@ -237,7 +237,7 @@ TEST_F(SharedTest, AStalledEndpointMayClose) {
 
 // Receives posted when no endpoint shares them any more end without a report; then the place is
 // free.
-TEST_F(SharedTest, ClosingEndsWhatIsPostedInSilence) {
+TEST_F(SharedTest, ClosingEndsPostedReceivesWithoutAReport) {
   Octets room(10);
   post(room, 10);
   close(x_);
@@ -300,7 +300,7 @@ TEST_F(SharedTest, AReceiveEnablesTheIndicesOfAllEndpoints) {
 
 // [LF-059] A peek sees messages to any of the endpoints and names the endpoint; a claim is for the
 // shared receives.
-TEST_F(SharedTest, PeeksAndClaimsSayWhoseMessageItIs) {
+TEST_F(SharedTest, PeeksAndClaimsNameTheEndpointOfTheMessage) {
   send(y_, pattern(3), 5);
   send(x_, pattern(4), 5);
   settle();

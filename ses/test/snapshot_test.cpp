@@ -99,7 +99,7 @@ TEST_F(SnapshotTest, AMessageThatIsRefusedSaysSinceWhen) {
   EXPECT_GT(operations_[0].retries, 1u);
 }
 
-TEST_F(SnapshotTest, WhatDoesNotFitIsCounted) {
+TEST_F(SnapshotTest, ItemsThatDoNotFitAreCounted) {
   Octets room(64);
   for (uint64_t tag = 1; tag <= 5; ++tag) {
     ReceiveRequest r = receive_request(room, 0x60 + tag);
@@ -152,7 +152,7 @@ std::string state_at(const Node& node, Instant now) {
 }
 
 class DeferredSnapshotTest : public DeferralTest {};
-TEST_F(DeferredSnapshotTest, ASendThatWasToldToWaitIsDeferred) {
+TEST_F(DeferredSnapshotTest, ADeferredSendIsShownAsDeferred) {
   const Octets data = pattern(3000);
   send(deferrable(data));
   settle();
@@ -167,7 +167,7 @@ TEST_F(ExposedSnapshotTest, ASourceThatWaitsToBeReadIsExposed) {
   EXPECT_EQ(state_at(*a_, now_), "exposed");
 }
 
-TEST(CounterNamesTest, EachCounterHasOneOfItsOwn) {
+TEST(CounterNamesTest, EachCounterHasAUniqueName) {
   std::set<std::string> names;
   for (size_t i = 0; i < Counters::kCount; ++i) names.insert(name(static_cast<Counter>(i)));
   EXPECT_EQ(names.size(), Counters::kCount);

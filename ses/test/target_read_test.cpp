@@ -20,7 +20,7 @@ class TargetReadTest : public TargetTest {
 
 // [PDS-112, SES-076] While a PDC ends nothing goes back on it, so that its packets count as never
 // arrived, however often they come.
-TEST_F(TargetReadTest, APacketWhosePdcIsEndingHasNotArrived) {
+TEST_F(TargetReadTest, APacketOfAnEndingPdcCountsAsNotReceived) {
   const Octets memory = pattern(3000);
   const wire::StandardRequest read = read_of(expose(memory), 3000);
   EXPECT_EQ(ask(read, 0, 1024), "accept");
@@ -112,7 +112,7 @@ TEST_F(TargetReadTest, APeerHasNoMoreUnderWayThanItsQuota) {
 }
 
 // [T-39] And no more answers than it leaves places for, however short they are.
-TEST_F(TargetReadTest, APeerLeavesPlacesForTheAnswersToOthers) {
+TEST_F(TargetReadTest, APeerLeavesPlacesForAnswersToOtherPeers) {
   config_.return_messages = 8;
   start();
   const Octets memory = pattern(3000);

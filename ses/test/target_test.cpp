@@ -43,7 +43,7 @@ TEST_F(TargetTest, NoOpIsOneEmptyPacket) {
 }
 
 // [SES-111, SES-112, SES-002..004, SES-006, SES-007, SES-051, SES-172..174]
-TEST_F(TargetTest, MissingEndpointsAreToldApart) {
+TEST_F(TargetTest, MissingEndpointsAreDistinguished) {
   wire::StandardRequest h = request(SesOpcode::no_op, 0);
   EXPECT_EQ(said(standard(h, 0)), "accept");
   h.common.job_id = JobId(3);
@@ -253,7 +253,7 @@ TEST_F(TargetTest, ASecondFirstPacketIsRefused) {
 }
 
 // [SES-011, SES-115] Nor is a message complete without its first packet.
-TEST_F(TargetTest, AllOctetsWithoutAFirstPacketAreNoMessage) {
+TEST_F(TargetTest, AllOctetsWithoutAFirstPacketMakeNoMessage) {
   Octets room(2048);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   const wire::StandardRequest h = request(SesOpcode::send, 2048);
@@ -383,7 +383,7 @@ TEST_F(TargetTest, APeerLeavesAsMuchRoomForKeptMessagesAsItHolds) {
 
 // [T-24, SES-126] A message may claim any length: the claim takes no room that does not exist, and
 // no room stays taken.
-TEST_F(TargetTest, AClaimedLengthReservesNothingThatIsNotThere) {
+TEST_F(TargetTest, AClaimedLengthReservesNoMissingRoom) {
   config_.unexpected_bytes = 10 * 4096;
   config_.rx_messages = 4;
   start();
@@ -460,7 +460,7 @@ TEST_F(TargetTest, IdentifierOfAMessageGivenUpMayBeUsedAgain) {
 
 // [T-02, decision 11] While a kept message waits for room in the completion queue, packets cost the
 // same however many messages are kept, and the first one after there is room brings it.
-TEST_F(TargetTest, WhatIsStalledIsNotLookedForByEveryPacket) {
+TEST_F(TargetTest, PacketsDoNotSearchForStalledMessages) {
   uint64_t cost[2] = {0, 0};
   config_.unexpected_messages = 2048;
   config_.unexpected_bytes = 16 << 20;

@@ -113,7 +113,7 @@ TEST_F(ChecksTest, ControlMessagesAreJudgedBeforeTheRest) {
   EXPECT_EQ(said(q), kind(Kind::msg_error));
 }
 
-TEST_F(ChecksTest, OpcodesGoToWhatServesThem) {
+TEST_F(ChecksTest, OpcodesGoToTheirHandlers) {
   open();
   EXPECT_EQ(said(request(SesOpcode::no_op)), kind(Kind::no_op));
   EXPECT_EQ(said(request(SesOpcode::write)), kind(Kind::write));

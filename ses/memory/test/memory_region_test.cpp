@@ -274,7 +274,7 @@ TEST(UnexpectedPoolTest, PagesAreTakenAsOctetsArriveAndComeBack) {
 }
 
 // [SES-189] The first and the last octet of 4 GiB take a page each, and the pages that say where.
-TEST(UnexpectedPoolTest, WhatALengthClaimsTakesNoPage) {
+TEST(UnexpectedPoolTest, AClaimedLengthTakesNoPage) {
   Arena arena;
   UnexpectedPool pool;
   ASSERT_TRUE(pool.create(arena, 8 * UnexpectedPool::kPageBytes).ok());
@@ -334,7 +334,7 @@ TEST(MessageIdsTest, IdsAreUniqueAndReusedLate) {
 
 // [T-58] The ID of a message that ended, well or not, is reused only after all other IDs: a late
 // packet for it finds no message.
-TEST(MessageIdsTest, AnIdRestsUntilAllOthersWereUsed) {
+TEST(MessageIdsTest, AnIdIsReusedAfterAllOtherIds) {
   Arena arena;
   MessageIds ids;
   ASSERT_TRUE(ids.create(arena).ok());

@@ -52,7 +52,7 @@ class SendOrderTest : public PartTest {
 };
 
 // [LF-060]
-TEST_F(SendOrderTest, FenceAndAllBehindItWaitForWhatIsInFlight) {
+TEST_F(SendOrderTest, AFenceAndAllBehindItWaitForOperationsInFlight) {
   use(pds::Mode::rud);
   TxMessage& first = post();
   post(/*is_fenced=*/true);
@@ -109,7 +109,7 @@ TEST_F(SendOrderTest, RefusedOperationOnRudWaitsAloneForItsDelay) {
 }
 
 // [T-39]
-TEST_F(SendOrderTest, ReadWaitsUntilOthersOfItsFlowLeaveRoom) {
+TEST_F(SendOrderTest, AReadWaitsUntilReadsOfItsFlowLeaveRoom) {
   use(pds::Mode::rud);
   res_.config.read_packets = 4;
   const auto post_read = [&](uint32_t packets) -> TxMessage& {

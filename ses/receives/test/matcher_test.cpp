@@ -41,7 +41,7 @@ class MatcherTest : public ::testing::Test {
 };
 
 // [SES-122] Exact, directed and wildcard receives compete by age alone.
-TEST_F(MatcherTest, TheOldestThatFitsWinsWhateverItsKind) {
+TEST_F(MatcherTest, TheOldestMatchOfAnyKindWins) {
   PostedReceive& directed = post(5, 0, 1);
   PostedReceive& wildcard = post(4, 1);
   PostedReceive& exact = post(5);
@@ -64,7 +64,7 @@ TEST_F(MatcherTest, ADirectedWildcardTakesAnyTagOfOneSource) {
 }
 
 // [SES-122, SES-123] Whatever came before the first receive from one source, in order of arrival.
-TEST_F(MatcherTest, TheFirstDirectedReceiveFindsWhatWasKept) {
+TEST_F(MatcherTest, TheFirstDirectedReceiveFindsKeptMessages) {
   std::vector<std::unique_ptr<UnexpectedMessage>> kept;
   for (int i = 0; i < 6; ++i) {
     auto& m = *kept.emplace_back(std::make_unique<UnexpectedMessage>());

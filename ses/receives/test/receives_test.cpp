@@ -54,7 +54,7 @@ class ReceivesTest : public PartTest {
 };
 
 // [SES-137]
-TEST_F(ReceivesTest, LongerMessageIsCutAndReportsWhatIsMissing) {
+TEST_F(ReceivesTest, LongerMessageIsCutAndReportsTheMissingOctets) {
   take(post(), 1200);
   ASSERT_EQ(done_.size(), 1u);
   EXPECT_EQ(done_[0].status, Completion::Status::truncated);
