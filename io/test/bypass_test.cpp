@@ -215,7 +215,7 @@ TEST_F(BypassTest, ChainsOfNftablesForArp) {
   EXPECT_EQ(why(), "") << "not for packets of IP";
 }
 
-TEST_F(BypassTest, WhoMayNotLookIsToldSo) {
+TEST_F(BypassTest, AUserWithoutTheRightToLookGetsTheReason) {
   ADD_CHAIN_OR_SKIP(Chain{});
   const Without admin(CAP_NET_ADMIN);
   EXPECT_EQ(why(), "cannot ask nftables: Operation not permitted");
@@ -258,7 +258,7 @@ TEST_F(BypassTest, PoliciesOfIpsec) {
   EXPECT_EQ(why(), "there are IPsec policies");
 }
 
-TEST_F(BypassTest, IpsecThatStopsWhatHasNoPolicy) {
+TEST_F(BypassTest, FindsIpsecThatStopsPacketsWithoutAPolicy) {
   if (lacks_ipsec()) GTEST_SKIP() << "needs a kernel with IPsec";
   if (is_linux_before(5, 14)) GTEST_SKIP() << "needs Linux 5.14: a default policy";
   ASSERT_TRUE(run("ip xfrm policy setdefault in block out block"));
@@ -266,7 +266,7 @@ TEST_F(BypassTest, IpsecThatStopsWhatHasNoPolicy) {
 }
 
 // A program that lets everything through, until its link is closed.
-TEST_F(BypassTest, BpfProgramsOfThisInterface) {
+TEST_F(BypassTest, FindsBpfProgramsOfTheInterface) {
   if (is_linux_before(6, 6)) GTEST_SKIP() << "needs Linux 6.6: programs of an interface (tcx)";
   const bpf_insn code[] = {{BPF_ALU64 | BPF_MOV | BPF_K, 0, 0, 0, -1},
                            {BPF_JMP | BPF_EXIT, 0, 0, 0, 0}};

@@ -207,7 +207,7 @@ TEST_F(FrameIoTest, OnlyOurAddressAndPortAreTaken) {
   EXPECT_EQ(b->rx_counters().frames, 1u);
 }
 
-TEST_F(FrameIoTest, NobodyThereIsAPathError) {
+TEST_F(FrameIoTest, AMissingReceiverIsAPathError) {
   const auto a = open_frames(here(0));
   const auto b = open_frames(here(1));
   ASSERT_TRUE(a && b);

@@ -85,7 +85,7 @@ TEST_F(FrameRxTest, AFrameIsKeptWhileItIsCut) {
 
 // Addresses that no neighbour has, or that are ours, and headers with a wrong checksum: the IP
 // stack would not take them. [WIRE-010]
-TEST_F(FrameRxTest, WhatTheIpStackRefusesIsDropped) {
+TEST_F(FrameRxTest, PacketsThatTheIpStackRefusesAreDropped) {
   const auto b = open_frames(here(1));
   ASSERT_TRUE(b);
   const std::vector<Interface> there = list_interfaces();

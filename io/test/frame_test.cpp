@@ -153,7 +153,7 @@ TEST(FrameTest, PaddingIsLeftOut) {
 }
 
 // [WIRE-021] A trimming switch leaves the UDP length alone, and may or may not mend the IP length.
-TEST(FrameTest, TrimmedPacketsAreAsLongAsWhatCame) {
+TEST(FrameTest, TrimmedPacketsKeepTheReceivedLength) {
   for (const bool ip_length_mended : {false, true}) {
     Octets packet = octets(kIpv4);
     packet[25] = std::byte{200};  // the UDP length

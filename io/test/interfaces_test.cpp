@@ -13,7 +13,7 @@ FabricAddress ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d) {
   return out;
 }
 
-TEST(InterfacesTest, LoopbackIsListedWithWhatIsKnownOfIt) {
+TEST(InterfacesTest, LoopbackIsListedWithItsProperties) {
   const std::vector<Interface> all = list_interfaces();
   const Interface* lo = find_interface(all, ipv4(127, 0, 0, 1));
   ASSERT_NE(lo, nullptr);

@@ -48,7 +48,7 @@ class PathMtuTest : public NamespaceTest, public ::testing::WithParamInterface<M
 
 INSTANTIATE_TEST_SUITE_P(Each, PathMtuTest, ::testing::Values(Mover::calls, Mover::ring), name_of);
 
-TEST_P(PathMtuTest, ARefusalNamesWhatTheRouteCarries) {
+TEST_P(PathMtuTest, ARefusalNamesTheMtuOfTheRoute) {
   for (const bool v6 : {false, true}) {
     const auto io = open(v6);
     ASSERT_NE(io, nullptr);
@@ -92,7 +92,7 @@ TEST_P(PathMtuTest, TheKernelIsAskedSoOftenASecond) {
 }
 
 // The system would believe it for ten minutes of an ICMP error that anybody may have forged.
-TEST_P(PathMtuTest, ShortPacketsLeaveWhateverIsSaidOfTheRoute) {
+TEST_P(PathMtuTest, ShortPacketsLeaveAfterAnyReportOfTheRoute) {
   for (const bool gso : {true, false}) {
     const auto io = open(false, gso);
     ASSERT_NE(io, nullptr);

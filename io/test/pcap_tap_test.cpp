@@ -125,7 +125,7 @@ class PcapTapTest : public ::testing::Test {
 };
 
 // Little-endian machine, as every one this runs on; checksums summed by hand.
-TEST_F(PcapTapTest, TheFileIsWhatTheFormatAsksFor) {
+TEST_F(PcapTapTest, TheFileFollowsTheFormat) {
   timespec before{};
   ::clock_gettime(CLOCK_REALTIME, &before);
   open(ipv4(1));

@@ -41,7 +41,7 @@ TEST_F(ReadPaceTest, AStreamRestsForFortyMicroseconds) {
   EXPECT_FALSE(rests_after(40));
 }
 
-TEST_F(ReadPaceTest, WhatStillWaitsIsReadFirst) {
+TEST_F(ReadPaceTest, WaitingPacketsAreReadFirst) {
   stream(2 << 20);
   now_us_ += 40;
   pace_.on_read(4 * kSuper, false, at_us(now_us_));

@@ -31,7 +31,7 @@ TEST(RoutesTest, EveryAddressOfThisHostIsReachedByLoopback) {
   }
 }
 
-TEST(RoutesTest, AnswersOutliveTheDescriptorAndNoRouteIsNoAnswer) {
+TEST(RoutesTest, AnswersOutliveTheDescriptorAndAMissingRouteHasNone) {
   Routes routes;
   const FabricAddress self = ipv4(127, 0, 0, 1);
   ASSERT_TRUE(routes.find(self, ipv4(127, 0, 0, 9), Instant::zero()).is_local);

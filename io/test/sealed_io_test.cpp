@@ -117,7 +117,7 @@ class SealedIoTest : public ::testing::TestWithParam<tss::Carriage> {
   std::unique_ptr<SealedIo> io_;
 };
 
-TEST_P(SealedIoTest, ThePeerOpensWhatLeaves) {
+TEST_P(SealedIoTest, ThePeerOpensLeavingPackets) {
   Octets content = tss::test::content();
   const IoSlice payload{content.data() + 12, content.size() - 12};
   TxPacket packet = to_there(content);
@@ -134,7 +134,7 @@ TEST_P(SealedIoTest, ThePeerOpensWhatLeaves) {
   EXPECT_NE(there_.verdict(fake_->sent[0], other), "ok") << "the entropy is under the seal";
 }
 
-TEST_P(SealedIoTest, WhatThePeerSealedArrivesOpened) {
+TEST_P(SealedIoTest, PacketsThatThePeerSealedArriveOpened) {
   const Octets content = tss::test::content();
   Octets sealed = there_.seal(content, route(2, 1));
   RxDatagram datagram = from_there(sealed);
@@ -147,7 +147,7 @@ TEST_P(SealedIoTest, WhatThePeerSealedArrivesOpened) {
 
 // [TSS-039, TSS-040, TSS-109] Of a batch those leave that can be sealed, each with a counter of its
 // own; the others have their fate, and nothing of them leaves, least of all in the clear.
-TEST_P(SealedIoTest, WhatCannotBeSealedDoesNotLeave) {
+TEST_P(SealedIoTest, PacketsThatCannotBeSealedDoNotLeave) {
   Octets content = tss::test::content();
   std::array<TxPacket, 5> packets;
   packets.fill(to_there(content));
@@ -184,7 +184,7 @@ TEST_P(SealedIoTest, APacketThatStaysBehindKeepsItsPlace) {
 
 // [TSS-084, TSS-103] Neither a packet in the clear nor one that does not open is seen; those behind
 // it are.
-TEST_P(SealedIoTest, WhatDoesNotOpenIsNotSeen) {
+TEST_P(SealedIoTest, PacketsThatDoNotOpenAreNotDelivered) {
   Octets clear = tss::test::content();
   Octets good = there_.seal(clear, route(2, 1));
   Octets bad = good;

@@ -72,7 +72,7 @@ TEST_F(ShmIoTest, TheSourcePortTellsTheSender) {
   EXPECT_EQ(got[0].ev, Entropy(got[0].from.port));
 }
 
-TEST_F(ShmIoTest, OthersAreReachedThroughTheSocket) {
+TEST_F(ShmIoTest, OtherPeersAreReachedThroughTheSocket) {
   open_both();
   const std::unique_ptr<UdpIo> plain = open(at(ipv4(3)));
   Outbox out;
@@ -105,7 +105,7 @@ TEST_F(ShmIoTest, SocketAndRingAreBothHeard) {
   EXPECT_EQ(by_socket, 31u);  // with the first packet of a_
 }
 
-TEST_F(ShmIoTest, ASleeperIsWokenAndNobodyElseIsRung) {
+TEST_F(ShmIoTest, OnlyASleeperIsWoken) {
   open_both();
   send(*a_, b_->local_address(), "awake");
   EXPECT_EQ(a_->counters().tx_bells, 0u);
@@ -125,7 +125,7 @@ TEST_F(ShmIoTest, ASleeperIsWokenAndNobodyElseIsRung) {
   b_->on_sleep(false);
 }
 
-TEST_F(ShmIoTest, WhatLiesInTheRingAlreadyWakesASleeper) {
+TEST_F(ShmIoTest, PacketsAlreadyInTheRingWakeASleeper) {
   open_both();
   send(*a_, b_->local_address(), "early");
   b_->on_sleep(true);
@@ -169,7 +169,7 @@ TEST_F(ShmIoTest, APeerThatEndsLeavesNothingAndOneThatComesBackIsFoundAgain) {
   EXPECT_EQ(mapped_rings(), 0u);
 }
 
-TEST_F(ShmIoTest, WhatAPeerHasSentBeforeItEndedIsStillRead) {
+TEST_F(ShmIoTest, PacketsOfAPeerThatEndedAreStillRead) {
   open_both();
   for (int i = 0; i < 100; ++i) send(*a_, b_->local_address(), std::string(300, 'x'));
   a_.reset();
@@ -180,7 +180,7 @@ TEST_F(ShmIoTest, WhatAPeerHasSentBeforeItEndedIsStillRead) {
   EXPECT_EQ(mapped_rings(), 0u);
 }
 
-TEST_F(ShmIoTest, RoomIsToldWhenTheRingComesAndWhenItGoes) {
+TEST_F(ShmIoTest, RoomIsReportedWhenTheRingComesAndWhenItGoes) {
   open_both();
   std::span<const PathError> news = a_->path_errors();
   ASSERT_EQ(news.size(), 1u);
@@ -258,7 +258,7 @@ TEST_F(ShmIoTest, ACrowdOfNewcomersIsLetInAFewAtATime) {
   }
 }
 
-TEST_F(ShmIoTest, ARingThatHoldsNonsenseIsDroppedAndToldOf) {
+TEST_F(ShmIoTest, ARingThatHoldsNonsenseIsDroppedAndReported) {
   b_ = open_shm(ipv4(2));
   static int told;
   told = 0;

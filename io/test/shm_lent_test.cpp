@@ -12,7 +12,7 @@ namespace {
 
 // The memory of what one call has handed out stays until the next call, though its senders have
 // ended and other rings are looked at, too.
-TEST_F(ShmIoTest, WhatIsLentStaysWhenItsSenderHasEnded) {
+TEST_F(ShmIoTest, LentPacketsStayWhenTheirSenderHasEnded) {
   b_ = open_shm(ipv4(2));
   std::vector<std::unique_ptr<ShmIo>> senders;
   for (const uint8_t host : std::array<uint8_t, 2>{1, 3}) {

@@ -58,7 +58,7 @@ class ShmRingTest : public ::testing::Test {
   ShmPacket last_;
 };
 
-TEST_F(ShmRingTest, PacketsComeOutAsTheyWentIn) {
+TEST_F(ShmRingTest, PacketsComeOutUnchanged) {
   EXPECT_EQ(take(), "-");
   const std::string longest(kShmPacketBytesMax, 'l');
   const std::string inside(kShmInlineBytes, 'i');
@@ -218,7 +218,7 @@ TEST(ShmMemoryTest, IsSharedAndCannotShrink) {
   EXPECT_NE(::ftruncate(descriptor.get(), 0), 0);
 }
 
-TEST(ShmMemoryTest, WhatCouldShrinkIsRefused) {
+TEST(ShmMemoryTest, AFileThatCouldShrinkIsRefused) {
   Fd plain(::memfd_create("plain", MFD_CLOEXEC | MFD_ALLOW_SEALING));
   ASSERT_EQ(::ftruncate(plain.get(), kShmRingBytes), 0);
   EXPECT_FALSE(ShmMemory::map(plain));

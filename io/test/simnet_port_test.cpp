@@ -18,7 +18,7 @@ FabricAddress address(uint8_t host) {
   return a;
 }
 
-TEST(WireTest, SendsOneAfterTheOther) {
+TEST(WireTest, SendsOnePacketAfterAnother) {
   Wire wire;
   EXPECT_EQ(wire.queued_bytes(1000, kRate), 0u);
   EXPECT_EQ(wire.queue(500, 1000, kRate), 1500);
@@ -41,7 +41,7 @@ TEST(WireTest, TellsWhenItHasRoom) {
 }
 
 // [WIRE-019]
-TEST(WireTest, WhatOvertakesDelaysTheQueue) {
+TEST(WireTest, AnOvertakingPacketDelaysTheQueue) {
   Wire wire;
   wire.queue(1000, 0, kRate);
   EXPECT_EQ(wire.overtake(64, 100, kRate), 164);

@@ -98,7 +98,7 @@ TEST_F(SimNetTest, DeliversOctetsAddressAndMarks) {
 }
 
 // For runs in which nobody looks at payload: a small network for large packets.
-TEST_F(SimNetTest, OctetsBeyondWhatIsCarriedCountAndAreNotKept) {
+TEST_F(SimNetTest, OctetsBeyondTheCarriedOnesCountAndAreNotKept) {
   SimConfig config;
   config.packets_max = 2;
   config.carried_bytes_max = 6;
@@ -312,7 +312,7 @@ TEST_F(SimNetTest, QueueDropsAtTheTailAndMarksAboveItsThreshold) {
 }
 
 // [WIRE-019, WIRE-016] The tail goes, the class changes, and what is left overtakes the queue.
-TEST_F(SimNetTest, TrimmablePacketsLoseTheirTailWhereOthersAreDropped) {
+TEST_F(SimNetTest, TrimmablePacketsAreCutInsteadOfDropped) {
   FaultPlan slow = *parse_fault_plan("rate=8m,queue=20,trim=2");
   slow.trimmable_dscp = 46;  // what send() uses
   slow.trimmed_dscp = 16;
@@ -402,7 +402,7 @@ TEST_F(SimNetLimitsTest, ThePoolIsBounded) {
   EXPECT_EQ(d_->receive().size(), 1u);
 }
 
-TEST_F(SimNetTest, NobodyThereIsReportedOnce) {
+TEST_F(SimNetTest, AMissingReceiverIsReportedOnce) {
   EXPECT_EQ(send(*a_, address(9), "x").fate, TxFate::sent);
   send(*a_, address(9), "x");
   const std::span<const PathError> errors = a_->path_errors();

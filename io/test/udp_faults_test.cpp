@@ -62,7 +62,7 @@ TEST_P(UdpFaultsTest, AnInterfaceMayGoDownAndComeBack) {
 }
 
 // A full queue of the device is told as ENOBUFS. Nothing of a socket overtakes what stays behind.
-TEST_P(UdpFaultsTest, WhatFindsTheQueueFullStaysBehind) {
+TEST_P(UdpFaultsTest, PacketsThatFindTheQueueFullStayInTheBatch) {
   // One leaves at once, three fit, and nothing else moves for a second.
   ASSERT_TRUE(run("tc qdisc replace dev uet0 root tbf rate 8kbit burst 2kb limit 3500"));
   Outbox out = packets(3);

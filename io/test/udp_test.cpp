@@ -95,7 +95,7 @@ INSTANTIATE_TEST_SUITE_P(
     name_of_way);
 
 // [WIRE-007] The EV picks the source port: equal EVs share one, different ones differ.
-TEST_P(UdpTest, EachEvHasASourcePortOfItsOwn) {
+TEST_P(UdpTest, EachEvHasASeparateSourcePort) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
   Outbox out;
@@ -235,7 +235,7 @@ TEST_P(UdpTest, ThePortThatIsThePeersIsLeft) {
   EXPECT_EQ(open(client)->local_address().port, kUetPort);
 }
 
-TEST_P(UdpTest, APortThatNobodyHoldsIsReportedWithItsAddress) {
+TEST_P(UdpTest, AnUnusedPortIsReportedWithItsAddress) {
   FabricAddress block = ipv4(1);
   block.port = 18000;
   for (const FabricAddress& local : {ipv4(1), ipv6(), block}) {
@@ -356,7 +356,7 @@ TEST_P(UdpTest, CapsFollowTheMtu) {
   EXPECT_NE(error.find("MTU of 28"), std::string::npos);
 }
 
-TEST_P(EachCarriageTest, TheReceiveBufferIsWhatTheSystemGrants) {
+TEST_P(EachCarriageTest, TheReceiveBufferHasTheGrantedSize) {
   UdpOptions small = at(ipv4(1));
   small.receive_buffer_bytes = 100'000;
   EXPECT_EQ(open(small)->caps().receive_buffer_bytes, 100'000u);

@@ -101,7 +101,7 @@ TEST_F(XdpFaultsTest, AForkLeavesTheFramesWithItsParent) {
 }
 
 // Frames that no device takes fill the ring; then it is `later`, and all leave when it is back.
-TEST_F(XdpFaultsTest, AFullTransmitRingIsSaidAndEmptiesLater) {
+TEST_F(XdpFaultsTest, AFullTransmitRingIsReportedAndEmptiesLater) {
   TwoHosts::enter(0);
   const std::vector<Interface> all = list_interfaces();
   const Interface* const own = find_interface(all, host_address(0, false));

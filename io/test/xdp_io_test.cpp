@@ -204,7 +204,7 @@ TEST_F(XdpTest, FramesAndDatagramsAreReadInTurn) {
   EXPECT_NE(middle.find('f'), middle.npos) << order;
 }
 
-TEST_F(XdpTest, NobodyThereIsAPathError) {
+TEST_F(XdpTest, AMissingReceiverIsAPathError) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);

@@ -109,7 +109,7 @@ TEST_F(XdpProgramTest, OnlyPlainPacketsOfIpv6AreTaken) {
   EXPECT_EQ(b->rx_counters().frames, 1u);
 }
 
-TEST_F(XdpProgramTest, ThePingOfOthersIsAnswered) {
+TEST_F(XdpProgramTest, PingsOfOtherHostsAreAnswered) {
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(b);
   TwoHosts::enter(0);
@@ -125,7 +125,7 @@ TEST_F(XdpProgramTest, ThePingOfOthersIsAnswered) {
 
 // Addresses that no neighbour has, or that are ours, and headers with a wrong checksum: the IP
 // stack would not take them. [WIRE-010, WIRE-022, WIRE-024]
-TEST_F(XdpProgramTest, WhatTheIpStackRefusesIsDropped) {
+TEST_F(XdpProgramTest, PacketsThatTheIpStackRefusesAreDropped) {
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(b);
   const Wire wire;
