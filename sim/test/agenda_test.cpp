@@ -17,7 +17,7 @@ using Lane = Agenda::Lane;
 
 Instant at(int64_t ns) { return Instant::from_ns(ns); }
 
-TEST(Agenda, WhatIsDueComesByNumber) {
+TEST(Agenda, DueTasksComeByNumber) {
   Agenda agenda;
   agenda.add(Lane::send, 7, at(10));
   agenda.add(Lane::send, 3, at(20));

@@ -44,7 +44,7 @@ TEST(Clock, WakingAgainMovesTheInstantBothWays) {
   EXPECT_TRUE(clock.next().is_never());
 }
 
-TEST(Clock, ThoseOfOneInstantComeInTheirOrder) {
+TEST(Clock, ActorsOfOneInstantComeInTheirOrder) {
   Clock clock(at(0));
   for (int i = 0; i < 5; ++i) clock.add();
   for (const uint32_t actor : {3u, 0u, 4u, 1u}) clock.wake(actor, at(10));
@@ -70,7 +70,7 @@ TEST(Clock, TimeDoesNotPassAnActorThatIsDue) {
   EXPECT_DEATH(clock.advance(at(11)), "");
 }
 
-TEST(Clock, WhoIsCalledRunsNowAndKeepsItsInstant) {
+TEST(Clock, ACalledActorRunsNowAndKeepsItsInstant) {
   Clock clock(at(0));
   for (int i = 0; i < 4; ++i) clock.add();
   clock.wake(0, at(30));

@@ -6,7 +6,7 @@
 namespace uet::sim {
 namespace {
 
-TEST(OctetsTest, BlocksAreWhatTheSingleOctetsAre) {
+TEST(OctetsTest, BlocksEqualTheirSingleOctets) {
   for (const uint32_t id : {0u, 1u, 77u, 20'000u}) {
     for (const size_t bytes : {0, 1, 255, 256, 257, 5000, 70'000}) {
       std::vector<std::byte> memory(bytes);
@@ -24,7 +24,7 @@ TEST(OctetsTest, BlocksAreWhatTheSingleOctetsAre) {
   }
 }
 
-TEST(OctetsTest, OneOctetThatIsNotZeroIsFoundAnywhere) {
+TEST(OctetsTest, ANonZeroOctetIsFoundAnywhere) {
   std::vector<std::byte> memory(300);
   EXPECT_TRUE(is_zero(memory.data(), 0));
   EXPECT_TRUE(is_zero(memory.data(), memory.size()));

@@ -115,7 +115,7 @@ class SecuredTrimTest : public ::testing::Test {
 };
 
 // [TSS-081, PDS-131, CMS-169]
-TEST_F(SecuredTrimTest, WhatIsCutIsSentAgainAtOnce) {
+TEST_F(SecuredTrimTest, TrimmedPacketsAreResentAtOnce) {
   open(a_, 1);
   open(b_, 2);
   open(target_, kTarget);

@@ -53,7 +53,7 @@ TEST_F(SentPacketsTest, PdcsThatBeginElsewhereAreApart) {
 }
 
 // For packets that are resent from a new start.
-TEST_F(SentPacketsTest, WhatIsNearAPsnCanBeForgotten) {
+TEST_F(SentPacketsTest, RecordsNearAPsnCanBeForgotten) {
   sent_.add(Psn(100), 1);
   for (uint32_t i = 0; i < 6; ++i) sent_.add(Psn(4'000'000 + i), 10 + i);
   sent_.forget_near(Psn(4'000'003), 2);

@@ -73,7 +73,7 @@ class WireOracleTest : public ::testing::Test {
   std::unique_ptr<WireOracle> oracle_;
 };
 
-TEST_F(WireOracleTest, WhatKeepsTheRulesPasses) {
+TEST_F(WireOracleTest, PacketsThatKeepTheRulesPass) {
   for (uint32_t i = 0; i < 4; ++i) send(i, 1);
   send(2, 1, true);
   acknowledge(3);

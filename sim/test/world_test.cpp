@@ -122,7 +122,7 @@ TEST_F(WorldTest, TheFateOfAPacketLosesRepeatsDelaysAndChangesIt) {
   EXPECT_TRUE(world_.transit().empty());
 }
 
-TEST_F(WorldTest, ARefusedPacketDoesNotLeaveAndItsStationIsTold) {
+TEST_F(WorldTest, ARefusedPacketDoesNotLeaveAndIsReportedToItsStation) {
   a_.waiting = {std::byte{1}, std::byte{2}};
   world_.transmit_all([](TxPacket& packet, Datagram& d) -> Fate {
     if (d.octets[0] == std::byte{1}) packet.fate = TxFate::never;

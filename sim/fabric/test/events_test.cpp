@@ -31,7 +31,7 @@ TEST(EventQueueTest, ComesInOrderOfTimeNearAndFar) {
 }
 
 // Against a plain list: the next event is always the earliest one.
-TEST(EventQueueTest, NothingIsLostOrLateWhileTimeGoesOn) {
+TEST(EventQueueTest, NoEventIsLostOrLate) {
   Rng rng(3);
   EventQueue q;
   std::vector<Picoseconds> expected;
@@ -55,7 +55,7 @@ TEST(EventQueueTest, NothingIsLostOrLateWhileTimeGoesOn) {
 }
 
 // Among 64 simultaneous events neither the lowest number nor the first added always leads.
-TEST(EventQueueTest, AtOneInstantNobodyIsPreferred) {
+TEST(EventQueueTest, SimultaneousEventsFavourNoPort) {
   std::vector<uint32_t> firsts;
   for (Picoseconds at = 5'000; at < 5'100; ++at) {
     EventQueue q;

@@ -111,7 +111,7 @@ TEST(FabricTest, MarksCanBeOffAtTheLastHop) {
 // [CMS-165, CMS-166, CMS-175, CMS-183] Ten come at once to a queue of four: one in service, three
 // behind it. Six are trimmed to 64 octets, of which 18 are the UET header, and overtake data on the
 // way to their destination. None of these is marked, however much data waits.
-TEST(FabricTest, WhatDoesNotFitIsCutAndGoesFirst) {
+TEST(FabricTest, PacketsThatDoNotFitAreTrimmedAndGoFirst) {
   SwitchConfig config;
   config.low_bytes = 4 * kFull;
   config.ecn_low = 1;
@@ -138,7 +138,7 @@ TEST(FabricTest, WhatDoesNotFitIsCutAndGoesFirst) {
 }
 
 // [CMS-165, CMS-174]
-TEST(FabricTest, WhatIsCutInTheCoreSaysSo) {
+TEST(FabricTest, PacketsTrimmedInTheCoreAreMarkedSo) {
   SwitchConfig config;
   config.low_bytes = 2 * kFull;
   Bench b("leafspine:2x4x1", config);
@@ -167,7 +167,7 @@ TEST(FabricTest, TheCutPacketIsTheNewOneOrTheLastInTheQueue) {
   EXPECT_EQ(cut, (std::set<uint32_t>{1, 2}));
 }
 
-TEST(FabricTest, WhatCannotBeCutIsDropped) {
+TEST(FabricTest, PacketsThatCannotBeTrimmedAreDropped) {
   SwitchConfig config;
   config.low_bytes = 4 * kFull;
   for (const bool by_switch : {false, true}) {
@@ -262,7 +262,7 @@ TEST(FabricTest, AdaptiveSwitchesTakeTheShortestQueue) {
   }
 }
 
-TEST(FabricTest, AFailedLinkLosesWhatIsOnItAndIsAvoided) {
+TEST(FabricTest, AFailedLinkLosesItsPacketsAndIsAvoided) {
   Bench b("leafspine:2x2x2");
   const uint32_t failed = b.topology.link_named("leaf0:up0");
   for (uint16_t ev = 0; ev < 100; ++ev) b.data(0, 3, 0, 0, ev);

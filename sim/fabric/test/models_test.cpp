@@ -192,7 +192,7 @@ std::vector<double> shares_of(const RunResult& r, double ideal_us) {
 }
 
 // 48 flows of 4 servers to one: ideal 8.05 ms, on average 8.22.
-TEST(SrdTest, AnIncastTakesWhatThePaperMeasured) {
+TEST(SrdTest, AnIncastTakesTheTimeMeasuredInThePaper) {
   const RunResult r = run_srd(4, 1, 12, 2 << 20);
   EXPECT_EQ(r.tally.dropped(), 0u);
   const auto times = shares_of(r, 48 * (2 << 20) * 8 / 1e5);
@@ -314,7 +314,7 @@ TEST(ModelsTest, ChoicesThatExcludeEachOtherAreRefused) {
 // Two hosts send a packet each to a third at once. The second one waits for the first: the first
 // reports 4,160 octets behind it, and the second none. Each was sent 332.8 ns after its arrival, on
 // a port that had sent the packets before it.
-TEST(TelemetryTest, SwitchesWriteWhatIsBehindAPacket) {
+TEST(TelemetryTest, SwitchesWriteTheQueueBehindAPacket) {
   SwitchConfig config;
   config.telemetry = true;
   Bench b("leafspine:1x4x1", config);

@@ -122,7 +122,7 @@ TEST(RoutesTest, AFailedLinkIsOnNoWay) {
   EXPECT_EQ(way(t, routes, 0, 3, 9).size(), 2u) << "the same leaf";
 }
 
-TEST(RoutesTest, AHostOfTwoPlanesUsesBothAndTheOtherWhenOneFails) {
+TEST(RoutesTest, AHostOfTwoPlanesUsesBothAndOneAfterAFailure) {
   const Topology t = make_topology("leafspine:2x2x2,planes=2");
   Routes routes(t, 1);
   std::set<uint32_t> first;
@@ -142,7 +142,7 @@ TEST(RoutesTest, AHostOfTwoPlanesUsesBothAndTheOtherWhenOneFails) {
   }
 }
 
-TEST(RoutesTest, RailsCarryWhatStaysOnThemAndNodesWhatStaysInThem) {
+TEST(RoutesTest, RailsAndNodesCarryTheirLocalTraffic) {
   const Topology t = make_topology("rail:4x4");
   const Routes routes(t, 1);
   const auto names = [&](uint32_t from, uint32_t to) {

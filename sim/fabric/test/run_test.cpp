@@ -114,7 +114,7 @@ TEST(RunTest, ManySendersSharePortAndAreSeldomCut) {
   EXPECT_LT(r.end, kLeast * 108 / 100);
 }
 
-TEST(RunTest, WithoutTrimmingWhatIsLostIsSentAgain) {
+TEST(RunTest, WithoutTrimmingLostPacketsAreResent) {
   RunPlan plan = plan_of("fattree:4", incast({16, 200'000, 1}, 8, 0));
   plan.switches.trimming = false;
   const RunResult r = run(plan);
@@ -140,7 +140,7 @@ TEST(RunTest, AFailedLinkIsRoutedAround) {
 
 // A ring: each flow begins on another host when the one before it is done, to the picosecond's
 // nanosecond; the flows of one host one after the other likewise.
-TEST(RunTest, TriggersStartFlowsWhenOthersAreDone) {
+TEST(RunTest, TriggersStartFlowsAfterEarlierFlows) {
   for (const uint32_t from : {1u, 0u}) {
     Traffic traffic;
     traffic.hosts = 16;
@@ -195,7 +195,7 @@ TEST(RunTest, ChangesOfLinksAreReadFromText) {
   }
 }
 
-TEST(RunTest, WhatCannotRunIsRefused) {
+TEST(RunTest, ImpossibleRunsAreRefused) {
   RunPlan plan = plan_of("leafspine:2x2x2", one_flow(10));
   EXPECT_THROW(run(plan), TopologyError) << "16 hosts of traffic, 4 of topology";
   plan = plan_of("fattree:4", one_flow(10));

@@ -143,7 +143,7 @@ TEST(GenerateTest, AFatTreeHasTheHostsOfItsRadix) {
   EXPECT_EQ(make_topology("fattree:4,oversub=2").links().size(), 16u + 8u + 8u);
 }
 
-TEST(GenerateTest, EachPlaneIsATreeOfItsOwn) {
+TEST(GenerateTest, EachPlaneIsASeparateTree) {
   const Topology t = make_topology("leafspine:2x4x3,planes=2");
   EXPECT_EQ(t.hosts(), 8u);
   EXPECT_EQ(t.switches().size(), 2 * (2u + 3u));
@@ -161,7 +161,7 @@ TEST(GenerateTest, HostsOfANodeAreOnDifferentRails) {
   EXPECT_EQ(t.links()[t.link_named("host5:up1")].mbps, 900'000u);
 }
 
-TEST(GenerateTest, WhatCannotBeIsRefused) {
+TEST(GenerateTest, ImpossibleTopologiesAreRefused) {
   const auto says = [](const std::string& text) { return problem([&] { make_topology(text); }); };
   EXPECT_EQ(says("fattree:5"), "fattree:5: K must be even and at most 128");
   EXPECT_EQ(says("fattree:4,oversub=3"), "fattree:4,oversub=3: oversub does not divide K / 2");

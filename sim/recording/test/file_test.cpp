@@ -39,7 +39,7 @@ class FileTest : public testing::Test {
   Recording whole_;
 };
 
-TEST_F(FileTest, WhatIsWrittenIsRead) {
+TEST_F(FileTest, WrittenRecordsAreReadBack) {
   EXPECT_EQ(whole_.about.source, "a test");
   EXPECT_EQ(whole_.about.name, "three records");
   EXPECT_EQ(whole_.about.seed, 17u);
@@ -51,7 +51,7 @@ TEST_F(FileTest, WhatIsWrittenIsRead) {
   EXPECT_TRUE(whole_.records[1].body.empty());
 }
 
-TEST_F(FileTest, AFileThatIsCutAnywhereIsNone) {
+TEST_F(FileTest, ATruncatedFileIsRefused) {
   for (size_t length = 0; length < whole_.octets.size(); ++length) {
     const auto end = whole_.octets.begin() + static_cast<ptrdiff_t>(length);
     EXPECT_NE(problem_of(Octets(whole_.octets.begin(), end)), "") << length;
@@ -81,7 +81,7 @@ TEST_F(FileTest, ALostRecordIsMissed) {
   EXPECT_EQ(problem_of(shorter), "it has lost records");
 }
 
-TEST_F(FileTest, AFolderThatThereIsNotIsSaid) {
+TEST_F(FileTest, AMissingFolderIsReported) {
   std::string problem;
   EXPECT_EQ(Writer::create("/nowhere/x.uetrec", {}, problem), nullptr);
   EXPECT_EQ(problem, "/nowhere/x.uetrec: No such file or directory");

@@ -48,7 +48,7 @@ TEST_F(MemoryTest, PartsOfABlockAreTheSameMemory) {
   EXPECT_EQ(slices[1].data, slices[0].data + 40);
 }
 
-TEST_F(MemoryTest, WhatIsPostedAgainUnchangedIsNotRecordedAgain) {
+TEST_F(MemoryTest, UnchangedMemoryIsNotRecordedAgain) {
   const Pieces pieces = post(slice(0, 100), /*is_written=*/false);
   post(slice(0, 100), /*is_written=*/false);
   EXPECT_EQ(contents_, 0u);
@@ -59,13 +59,13 @@ TEST_F(MemoryTest, WhatIsPostedAgainUnchangedIsNotRecordedAgain) {
   EXPECT_TRUE(is_same(pieces));
 }
 
-TEST_F(MemoryTest, WhatMayHaveBeenWrittenIsRecordedAgain) {
+TEST_F(MemoryTest, MemoryThatMayHaveChangedIsRecordedAgain) {
   post(slice(0, 100), /*is_written=*/true);
   post(slice(0, 100), /*is_written=*/false);
   EXPECT_EQ(contents_, 1u);
 }
 
-TEST_F(MemoryTest, NoOctetsAreNoBlock) {
+TEST_F(MemoryTest, EmptyMemoryMakesNoBlock) {
   const Pieces null = post({nullptr, 0}, /*is_written=*/false);
   const Pieces empty = post({memory_.data(), 0}, /*is_written=*/false);
   std::vector<IoSlice> slices;

@@ -82,7 +82,7 @@ TEST(SettingsTest, NamesAreOfOneMemberEach) {
   EXPECT_EQ(same, all.end());
 }
 
-TEST(SettingsTest, WhatThisStackDoesNotHaveIsRefused) {
+TEST(SettingsTest, UnknownSettingsAreRefused) {
   fep::Config config;
   EXPECT_EQ(take_settings({{"pds.warp", 1}}, config), "this stack has no setting pds.warp");
   EXPECT_EQ(take_settings({{"pds.mpr", 256}}, config), "the setting pds.mpr cannot be 256");

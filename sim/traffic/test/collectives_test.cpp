@@ -206,7 +206,7 @@ TEST(CollectivesTest, PartsDifferByOneByteAtMost) {
 
 // In a ring of 3, numbered by step and rank, a flow waits for the one of the rank before it in the
 // step before: 3 (rank 0, step 1) for 2 (rank 2, step 0), and so on.
-TEST(CollectivesTest, ARankOfARingForwardsWhatItReceived) {
+TEST(CollectivesTest, ARankOfARingForwardsReceivedParts) {
   const Ranked run(3, 300, ring_reduce_scatter);
   Progress progress(run.traffic());
   EXPECT_EQ(progress.start().size(), 3u);
@@ -320,7 +320,7 @@ TEST(CollectivesTest, ARankTakesPartOnlyWhenItIsReady) {
 
 // A rank computes as soon as the tasks of its end are done: it must have its result then, though
 // other ranks have not.
-TEST(CollectivesTest, TheEndOfARankIsWhenItHasItsResult) {
+TEST(CollectivesTest, ARankEndsWhenItHasItsResult) {
   constexpr uint32_t kRanks = 6;
   for (const Make& make :
        {Make(ring_all_reduce), Make(double_tree), Make(halving_doubling_all_reduce)}) {

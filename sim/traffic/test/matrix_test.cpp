@@ -84,7 +84,7 @@ TEST_F(SharedMatrixTest, EveryFileHasTheHostsFlowsAndTriggersThatItsReadmeSays) 
   EXPECT_TRUE(there.empty()) << *there.begin() << " is not in the table";
 }
 
-TEST_F(SharedMatrixTest, WhatIsWrittenReadsTheSame) {
+TEST_F(SharedMatrixTest, AWrittenMatrixReadsTheSame) {
   for (const auto& [name, expected] : kFiles) {
     const std::string text = matrix_text(read(name));
     EXPECT_EQ(matrix_text(read_matrix(text, name)), text) << name;
@@ -152,7 +152,7 @@ TEST(MatrixTest, ABarrierWithoutACountWaitsForAllThatFireIt) {
   EXPECT_EQ(t.triggers[0].count, 2u);
 }
 
-TEST(MatrixTest, WritesWhatItsFormatSays) {
+TEST(MatrixTest, WritesItsDocumentedFormat) {
   Traffic t{.hosts = 4};
   const uint32_t once = t.add(Trigger{});
   const uint32_t all = t.add(Trigger{TriggerKind::barrier, 2});
@@ -170,7 +170,7 @@ TEST(MatrixTest, WritesWhatItsFormatSays) {
             "trigger id 2 barrier count 2\n");
 }
 
-TEST(MatrixTest, WhatTheFormatHasNoWordsForIsAnError) {
+TEST(MatrixTest, TrafficThatTheFormatCannotExpressIsAnError) {
   const auto says = [](const Flow& flow) -> std::string {
     Traffic t{.hosts = 4};
     t.triggers.resize(2);
@@ -275,7 +275,7 @@ TEST(MatrixTest, AFlowThatNeverBeginsIsAnError) {
             "recv_done_trigger of line 4 fires nothing: use send_done_trigger)");
 }
 
-TEST(MatrixTest, AFileThatIsNotThereIsAnError) {
+TEST(MatrixTest, AMissingFileIsAnError) {
   EXPECT_THROW(read_matrix_file("/nowhere/F"), TrafficError);
 }
 

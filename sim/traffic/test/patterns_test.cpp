@@ -40,7 +40,7 @@ TEST(PatternsTest, IncastHasDistinctSendersAndOneReceiver) {
   EXPECT_FALSE(from.contains(3));
 }
 
-TEST(PatternsTest, IncastOfAllOthersHasThemAll) {
+TEST(PatternsTest, IncastOfAllHostsHasAllSenders) {
   Hosts from;
   for (const Flow& f : incast({.hosts = 5, .bytes = 1}, 4, 4).flows) from.insert(f.from);
   EXPECT_EQ(from, (Hosts{0, 1, 2, 3}));

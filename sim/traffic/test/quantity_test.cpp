@@ -28,7 +28,7 @@ TEST(QuantityTest, UnitsAreRead) {
   EXPECT_EQ(parse_quantity("0.3", Unit::share), 0.3);
 }
 
-TEST(QuantityTest, WhatIsNoQuantityIsAnErrorWithExamples) {
+TEST(QuantityTest, ATextThatIsNoQuantityIsAnErrorWithExamples) {
   const auto error = [](const char* text, Unit unit) -> std::string {
     try {
       parse_quantity(text, unit);

@@ -32,7 +32,7 @@ std::map<std::string, double> fabric_bytes(const Traffic& traffic) {
   return out;
 }
 
-TEST(StepTrafficTest, BytesOnTheFabricAreThoseCounted) {
+TEST(StepTrafficTest, BytesOnTheFabricEqualTheCountedOnes) {
   Training runs[] = {tiny(), tiny(), tiny(), tiny(), tiny()};
   runs[1].parallelism.fsdp = 4;
   runs[2].parallelism = {.dp = 2, .fsdp = 4, .micro_batches = 2, .recompute = Recompute::full};

@@ -14,7 +14,7 @@ namespace {
 using Members = std::vector<uint32_t>;
 
 // rank = ((stage * 2 + replica) * 1 + shard) * 2 + part.
-TEST(TrainingTest, GroupsAreThoseOfTheOrderOfRanks) {
+TEST(TrainingTest, GroupsFollowTheOrderOfRanks) {
   const Training t = tiny();
   const Groups groups = groups_of(t.parallelism);
   EXPECT_EQ(t.ranks(), 8u);
@@ -26,7 +26,7 @@ TEST(TrainingTest, GroupsAreThoseOfTheOrderOfRanks) {
 
 // 2 replicas of 4 shards, experts over 2 ranks: each expert's parameters have 2 shards at a
 // distance of 2, in 2 replicas at a distance of 4.
-TEST(TrainingTest, ExpertsAreShardedByWhatIsLeft) {
+TEST(TrainingTest, ExpertsAreShardedByTheRemainingRanks) {
   const Groups groups = groups_of({.dp = 2, .fsdp = 4, .ep = 2});
   EXPECT_EQ(groups.ep.members(5), (Members{4, 5}));
   EXPECT_EQ(groups.expert_fsdp.members(5), (Members{5, 7}));
@@ -73,7 +73,7 @@ TEST(TrainingTest, GatheringOnceTakesMemory) {
 }
 
 // 16 experts, and a token passes 2 of them: an eighth of the 6e6 parameters of experts is active.
-TEST(TrainingTest, ActiveParametersAreThoseOfATokensExperts) {
+TEST(TrainingTest, ActiveParametersIncludeTheExpertsOfAToken) {
   Model m{.parameters = 8e6, .expert_parameters = 6e6, .experts = 16, .experts_per_token = 2};
   EXPECT_EQ(m.active_parameters(), 2e6 + 0.75e6);
 }

@@ -66,14 +66,14 @@ std::string told_at(Pair& pair, const std::string& marks, uint32_t every_us) {
 }
 
 // [Zhu 2015, section 3] A notification each 50 us at most, whatever is marked.
-TEST(DcqcnTest, MarkedPacketsAreToldOfOnceInAnInterval) {
+TEST(DcqcnTest, MarksAreReportedOnceInAnInterval) {
   Pair pair("dcqcn", 10);
   EXPECT_EQ(told_at(pair, "xxxxxxxxxx", 20), "0 60 120 180 ");
 }
 
 // A mark within the interval is reported at its end, and only then: the packet that ends it need
 // not be marked.
-TEST(DcqcnTest, AMarkWithinTheIntervalIsToldOfAtItsEnd) {
+TEST(DcqcnTest, AMarkWithinTheIntervalIsReportedAtItsEnd) {
   Pair pair("dcqcn", 20);
   EXPECT_EQ(told_at(pair, ".x..x.......x.......", 10), "10 60 120 ");
 }
@@ -96,7 +96,7 @@ TEST(SwiftTest, ThreeLaterPacketsShowALoss) {
 }
 
 // The window is 15 packets at first, and a packet that was acknowledged makes room for one.
-TEST(SwiftTest, TheWindowBoundsWhatIsInFlight) {
+TEST(SwiftTest, TheWindowBoundsTheOctetsInFlight) {
   Pair pair("swift", 100);
   const auto sent = pair.send(50 * kPacketTime);
   EXPECT_EQ(sent.size(), 15u);
