@@ -100,7 +100,7 @@ TEST(DoctorFirewallTest, JumpsAreFollowedAndComeBack) {
       << "a circle ends";
 }
 
-TEST(DoctorFirewallTest, WhatIsNoNftTextHasNoRules) {
+TEST(DoctorFirewallTest, ATextThatIsNotFromNftHasNoRules) {
   for (const char* text : {"", "[]", "{", R"({"nftables": []})"}) {
     EXPECT_TRUE(read_nft(text).empty()) << text;
   }

@@ -265,7 +265,7 @@ TEST(DoctorTest, EachTroubleIsNamedWithItsRemedy) {
 }
 
 // FI_UET_IO=auto takes packet sockets if they bypass no rules; if not, that is no problem.
-TEST(DoctorTest, TheKindOfSocketsIsSaidForEachInterface) {
+TEST(DoctorTest, TheKindOfSocketsIsReportedForEachInterface) {
   Facts facts = good();
   facts.kernel = "6.2.0";
   facts.net_raw = true;
@@ -464,7 +464,7 @@ TEST_F(DoctorFilesTest, KeysAreJudgedAsADomainReadsThem) {
   EXPECT_EQ(facts.expired, std::vector<uint32_t>{7});
 }
 
-TEST_F(DoctorFilesTest, AHostWithoutFilesIsBorne) {
+TEST_F(DoctorFilesTest, AHostWithoutFilesIsAccepted) {
   Facts facts;
   read_files(root_.string() + "/", facts);
   EXPECT_TRUE(facts.udp.empty());

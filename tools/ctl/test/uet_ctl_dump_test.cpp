@@ -161,7 +161,7 @@ TEST_F(UetCtlDumpTest, TheTextIsForPeople) {
 
 void busy_role(const Line& line) { pass_until_told(line, "127.0.47.64", "127.0.47.65", 20'000); }
 
-TEST_F(UetCtlDumpTest, AProcessGoesOnWhileItIsLookedAt) {
+TEST_F(UetCtlDumpTest, AProcessContinuesDuringADump) {
   const pid_t pid = start(1, {}, busy_role);
   ASSERT_EQ(ends_[0].hear_value(), 1u);
   for (int i = 0; i < 60; ++i) {

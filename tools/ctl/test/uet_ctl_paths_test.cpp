@@ -245,7 +245,7 @@ TEST_F(UetCtlPathsTest, ARecordingEndsWithItsProcess) {
   EXPECT_TRUE(contains(outcome.out, "; all processes have ended\n")) << outcome.out;
 }
 
-TEST_F(UetCtlPathsTest, WhatCannotBeDoneIsSaid) {
+TEST_F(UetCtlPathsTest, ImpossibleRequestsAreReported) {
   const std::string self = std::to_string(getpid());  // opens no domain
   for (const std::string command : {"paths ", "record --out /dev/null "}) {
     const Outcome outcome = uet_ctl(command + self);
@@ -263,7 +263,7 @@ TEST_F(UetCtlPathsTest, WhatCannotBeDoneIsSaid) {
   }
 }
 
-TEST_F(UetCtlPathsTest, AFileThatCannotBeWrittenIsSaid) {
+TEST_F(UetCtlPathsTest, AFileThatCannotBeWrittenIsReported) {
   const pid_t pid = start_role(busy_pair);
   for (const char* name : {"/nowhere/file", "/dev/full"}) {
     const Outcome outcome =

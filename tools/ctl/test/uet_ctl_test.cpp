@@ -147,7 +147,7 @@ TEST_F(UetCtlTest, ReadsTheDomainsOfAnotherProcess) {
 }
 
 // [PDS-V4] Packets of strangers that are dropped are visible from outside.
-TEST_F(UetCtlTest, ShowsWhatWasDropped) {
+TEST_F(UetCtlTest, ShowsDroppedPackets) {
   open();
   send_nonsense(4);
   EXPECT_EQ(counted("drop_type_reserved", 4), 4u);
@@ -157,7 +157,7 @@ TEST_F(UetCtlTest, ShowsWhatWasDropped) {
 
 // A datagram of a host that FI_UET_ALLOW does not name is dropped before its type
 // is read.
-TEST_F(UetCtlTest, WhoIsNotAllowedIsDroppedUnseen) {
+TEST_F(UetCtlTest, PacketsOfUnlistedSourcesAreDroppedUnread) {
   open({{"FI_UET_ALLOW", "10.0.0.0/8,fd00::/8"}});
   send_nonsense(3);
   EXPECT_EQ(counted("drop_not_allowed", 3), 3u);
@@ -194,7 +194,7 @@ TEST_F(UetCtlTest, TextIsForPeople) {
   close();
 }
 
-TEST_F(UetCtlTest, WatchingShowsWhatIsAdded) {
+TEST_F(UetCtlTest, WatchingShowsIncreases) {
   open();
   send(3);
   std::FILE* const pipe = begin("stats --watch 2 --count 2 " + std::to_string(pid_));
@@ -210,7 +210,7 @@ TEST_F(UetCtlTest, WatchingShowsWhatIsAdded) {
   close();
 }
 
-TEST_F(UetCtlTest, NothingToAskIsSaid) {
+TEST_F(UetCtlTest, ReportsThatThereIsNoDomain) {
   const std::string self = std::to_string(getpid());  // opens no domain
   const Outcome text = uet_ctl("stats " + self);
   EXPECT_EQ(text.status, 1);
@@ -219,7 +219,7 @@ TEST_F(UetCtlTest, NothingToAskIsSaid) {
   EXPECT_TRUE(contains(uet_ctl("stats --json " + self).out, "[]\n"));
 }
 
-TEST_F(UetCtlTest, WrongUsageIsSaid) {
+TEST_F(UetCtlTest, WrongUsageIsReported) {
   for (const char* arguments : {"", "stat", "stats --watch 0", "stats --count 3", "stats abc",
                                 "stats 0", "stats -1", "stats --jsn"}) {
     const Outcome outcome = uet_ctl(arguments);

@@ -98,7 +98,7 @@ TEST(LadderTest, AnswersAndCausesAreLinked) {
 
 // [PDS-051] The target of a secured PDC says where to begin: still the same PDC, also for a SYN
 // that was sent before.
-TEST(LadderTest, APdcThatBeginsAnewIsOne) {
+TEST(LadderTest, APdcThatRestartsIsOnePdc) {
   const auto packets = capture_of({
       "0 0.000 " + kForth + "RUD_REQ syn psn=10 spdcid=9 | SMALL opcode=NO_OP",
       "0 0.001 " + kBack + "NACK nack_code=NEW_START_PSN nack_psn=10 spdcid=7 dpdcid=9 payload=500",
@@ -194,7 +194,7 @@ TEST(LadderTest, MessagesReachFromTheirFirstPacketToTheResponse) {
 
 // [PDS-046] The same identifier with another start is another PDC; packets that are not UET have
 // none.
-TEST(LadderTest, PdcsAreToldApart) {
+TEST(LadderTest, PdcsAreDistinguished) {
   auto packets = capture_of({
       "0 0.000 " + kForth + "RUD_REQ syn psn=10 spdcid=9 | SMALL opcode=NO_OP",
       "0 0.001 " + kForth + "ROD_REQ syn psn=77 spdcid=9 | SMALL opcode=NO_OP",
@@ -232,7 +232,7 @@ std::string fields_text(const std::string& headers) {
 }
 
 // Only fields of this form of the header; flags that are set; derived values in brackets.
-TEST(LadderTest, FieldsOfAPacketAreThoseOfItsForm) {
+TEST(LadderTest, APacketShowsTheFieldsOfItsForm) {
   EXPECT_EQ(fields_text("RUD_REQ syn psn=18 psn_offset=2 clear_psn_offset=-3 spdcid=9 | SMALL "
                         "opcode=WRITE som=0 job_id=7 request_length=2 buffer_offset=0x10"),
             "pds.type=RUD_REQ (2) syn=1 clear_psn_offset=-3 [clear_psn]=15 psn=18 spdcid=9 "

@@ -76,7 +76,7 @@ Seal how_of(const Json& packet) {
   return how;
 }
 
-TEST(SealerTest, PacketsAreThoseOfTheVectors) {
+TEST(SealerTest, PacketsEqualTheVectors) {
   size_t compared = 0;
   for (const Json& packet : vectors("packets")) {
     SCOPED_TRACE(packet.at("id"));
@@ -174,7 +174,7 @@ class LineTest : public ::testing::Test {
 };
 
 // [TSS-026] A line of the language, sealed, is read back from the frame.
-TEST_F(LineTest, WhatWasSealedIsPrintedInTheClear) {
+TEST_F(LineTest, SealedPacketsArePrintedInTheClear) {
   const Line line = parse_line(
       "0 10.0.0.1 > 10.0.0.2 sdi=2 | RUD_REQ syn psn=7 spdcid=9 | SMALL opcode=NO_OP som eom",
       &sealer_);
@@ -233,7 +233,7 @@ TEST_F(LineTest, LengthsCountTheHeaderAndTheIcv) {
   EXPECT_EQ(frame.substr(2 * 38, 4), "0030");  // 8 + 40
 }
 
-TEST_F(LineTest, WhatCannotBeSealedIsSaid) {
+TEST_F(LineTest, PacketsThatCannotBeSealedAreReported) {
   EXPECT_EQ(header_of("sdi=3"), "the key file has no such key");
   EXPECT_EQ(header_of("sdi=1 key_line=2"), "the key file has no such key");
   EXPECT_EQ(parse_line("0 fd00::1 > fd00::2 sdi=1 | ACK spdcid=1", &sealer_).problem,

@@ -136,7 +136,7 @@ TEST(PacketLanguageTest, EmptyLinesAndCommentsAreNoPackets) {
   }
 }
 
-TEST(PacketLanguageTest, WhatIsWrongIsSaid) {
+TEST(PacketLanguageTest, ErrorsAreReported) {
   const std::string head = "1.5 10.0.0.1 > 10.0.0.2 ";
   EXPECT_EQ(problem_of(head), "no headers: TIME FROM > TO | HEADER ...");
   EXPECT_EQ(problem_of("x 10.0.0.1 > 10.0.0.2 | UUD_REQ"), "x: no time in seconds");
@@ -199,7 +199,7 @@ std::vector<Captured> some_packets() {
           {second.frame->time_ns, kLinkEthernet, second.frame->octets}};
 }
 
-TEST(PcapFileTest, WhatWasWrittenIsReadBack) {
+TEST(PcapFileTest, WrittenFilesAreReadBack) {
   std::string problem;
   const auto written = some_packets();
   const auto read = packets_of(pcapng_of(written, {{"", "a comment"}}), problem);

@@ -160,7 +160,7 @@ TEST_F(ReplayTest, AChangedOctetOfOtherOutputsIsFoundThere) {
 }
 
 // The value of a return is its second field, the deadline the third.
-TEST_F(ReplayTest, AnotherDeadlineIsToldApartFromAnotherValue) {
+TEST_F(ReplayTest, AnotherDeadlineIsDistinguishedFromAnotherValue) {
   const Recording recording = record(1);
   const auto found = std::ranges::find_if(recording.records, [](const Record& r) {
     Returned returned;
@@ -245,7 +245,7 @@ TEST_F(ReplayTest, NoChangedOctetBringsTheReplayDown) {
             50u);  // some octets change nothing, such as those of packets that were spoilt
 }
 
-TEST_F(ReplayTest, TheProgramSaysWhatIsIdentical) {
+TEST_F(ReplayTest, TheProgramReportsIdenticalRuns) {
   record(1);
   EXPECT_EQ(run_program(folder_), 0) << output_;
   EXPECT_TRUE(output_.starts_with("identical ")) << output_;
