@@ -75,7 +75,7 @@ bool unseal(Aead& aead, const Nonce& nonce, const Octets& aad, Octets& packet) {
 }
 
 // [TSS-026, TSS-134] The empty packet among them.
-TEST(AeadTest, PacketsAreThoseOfThePublishedCases) {
+TEST(AeadTest, PacketsEqualThePublishedCases) {
   for (const GcmCase& c : kCases) {
     SCOPED_TRACE(c.name);
     Aead aead;
@@ -201,7 +201,7 @@ TEST_F(LastCaseTest, LargePacketsComeBack) {
   }
 }
 
-TEST(BlockCipherTest, BlocksAreEncryptedEachForItself) {
+TEST(BlockCipherTest, BlocksAreEncryptedSeparately) {
   // FIPS 197, C.3.
   BlockCipher cipher;
   ASSERT_TRUE(cipher.create().ok());

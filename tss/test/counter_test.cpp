@@ -5,7 +5,7 @@ namespace uet::tss::test {
 namespace {
 
 // [TSS-039, TSS-041..043]
-TEST(TxCounterTest, OnlyWhatIsGrantedIsUsed) {
+TEST(TxCounterTest, OnlyGrantedCountersAreUsed) {
   TxCounter counter;
   EXPECT_EQ(counter.take(), std::nullopt) << "zeros: nothing is granted";
   counter.start(0, 100);
@@ -214,7 +214,7 @@ TEST_F(EpochsTest, OnlyAuthenticPacketsMakeOthersLate) {
 }
 
 // [TSS-055] For an unknown source the receiver uses the configured epoch.
-TEST_F(EpochsTest, AFloorStandsForWhatIsNotKnown) {
+TEST_F(EpochsTest, AConfiguredFloorReplacesAnUnknownEpoch) {
   const Octets in_30000 = in_epoch(30000);
   EXPECT_EQ(b_.verdict(in_30000, kThere), "ok") << "nothing says that this is old";
   End c;

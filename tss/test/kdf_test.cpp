@@ -45,7 +45,7 @@ TEST_F(KdfTest, TheSubkeyIsReducedWhenItCarries) {
 
 // [TSS-034..038, TSS-110..117, TSS-132] K1 to K12: SDK and IV mask. Each differs from the results
 // of the wrong variants. [TSS-118..120]
-TEST_F(KdfTest, KeysAreThoseOfTheVectors) {
+TEST_F(KdfTest, KeysEqualTheVectors) {
   size_t compared = 0;
   for (const Json& vector : vectors("kdf")) {
     SCOPED_TRACE(vector.at("id"));

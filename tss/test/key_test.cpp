@@ -17,7 +17,7 @@ std::string problem_of(const std::string& line) {
   return parsed.field.empty() ? parsed.problem : std::string(parsed.field) + ": " + parsed.problem;
 }
 
-TEST(KeyLineTest, ACommentIsNoKeyAndNoMistake) {
+TEST(KeyLineTest, ACommentIsNeitherAKeyNorAnError) {
   for (const char* text : {"", "   \t", "# sdi=1", "  # anything", "\r"}) {
     const KeyLine parsed = parse_key_line(text);
     EXPECT_FALSE(parsed.key.has_value());
@@ -26,7 +26,7 @@ TEST(KeyLineTest, ACommentIsNoKeyAndNoMistake) {
 }
 
 // [TSS-024, TSS-037] What is not given.
-TEST(KeyLineTest, WhatIsNotGivenIsTheDefault) {
+TEST(KeyLineTest, MissingFieldsHaveTheirDefaults) {
   const KeyLine parsed = parse_key_line("an=1 mode=cluster key=" + kSecret + " sdi=0xabcdef  # x");
   ASSERT_TRUE(parsed.key.has_value()) << parsed.problem;
   Key expected;

@@ -99,7 +99,7 @@ struct Case {
 };
 
 // [TSS-004..006, TSS-008, TSS-009, TSS-018, TSS-019, TSS-029..031, TSS-033, TSS-122..130]
-TEST(PacketVectorTest, SealedPacketsAreThoseOfTheVectors) {
+TEST(PacketVectorTest, SealedPacketsEqualTheVectors) {
   size_t compared = 0;
   for (const Json& packet : vectors("packets")) {
     SCOPED_TRACE(packet.at("id"));

@@ -81,7 +81,7 @@ TEST_F(JobTableTest, SecurityIsRequiredUnlessTheJobSaysOtherwise) {
 }
 
 // [TSS-084] Before the job of a packet is known.
-TEST_F(JobTableTest, ClearPacketsAreRefusedUnreadWhereNobodyTakesThem) {
+TEST_F(JobTableTest, ClearPacketsAreRefusedUnreadIfNoJobAcceptsThem) {
   EXPECT_TRUE(jobs_.clear_may_pass());
   jobs_.set_default(Policy::require);
   EXPECT_FALSE(jobs_.clear_may_pass());
@@ -91,7 +91,7 @@ TEST_F(JobTableTest, ClearPacketsAreRefusedUnreadWhereNobodyTakesThem) {
   EXPECT_TRUE(jobs_.clear_may_pass());
 }
 
-TEST_F(JobTableTest, WhatIsWrongChangesNothing) {
+TEST_F(JobTableTest, WrongInputChangesNothing) {
   EXPECT_EQ(jobs_.bind(JobId(5), 0).error(), Errc::invalid);
   ASSERT_TRUE(jobs_.bind(JobId(5), 7).ok());
   EXPECT_EQ(jobs_.bind(JobId(5), 7).error(), Errc::exists);

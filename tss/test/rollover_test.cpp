@@ -77,7 +77,7 @@ TEST_F(RolloverTest, AnAssociationNumberIsReusedAfterTheGuardTime) {
 }
 
 // Keys may have an end time; a compromised key is removed at once.
-TEST_F(RolloverTest, AKeyThatExpiredOrWasRemovedIsNoKey) {
+TEST_F(RolloverTest, ExpiredAndRemovedKeysAreNotUsed) {
   ASSERT_TRUE(b_.domains.install(key_with(Mode::cluster, 0x22, true), kBegin, kBegin + 10_s).ok());
   ASSERT_TRUE(domain(b_).transmit_with(true, kBegin).ok());
   domain(b_).grant(true, 0, 100);

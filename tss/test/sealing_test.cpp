@@ -58,7 +58,7 @@ TEST_F(ClusterTest, EverySizeComesBack) {
 }
 
 // [TSS-039, TSS-040] The same packet again is another packet on the wire.
-TEST_F(ClusterTest, AResendHasACounterOfItsOwn) {
+TEST_F(ClusterTest, AResendHasANewCounter) {
   const Octets first = packet();
   const Octets second = packet();
   EXPECT_EQ(header_of(hex_of(first)).counter(), 0u);
@@ -248,7 +248,7 @@ TEST(DirectTest, MembersShareOneKey) {
 }
 
 // [TSS-012, TSS-014] IPv6, with an SSI in the header.
-TEST(Ipv6Test, SourcesWithAnSsiAreToldApart) {
+TEST(Ipv6Test, SourcesWithAnSsiAreDistinguished) {
   const Route there = native_route(v6(1), v6(2));
   for (const Mode mode : {Mode::direct, Mode::cluster}) {
     End a, b;
