@@ -135,7 +135,7 @@ TEST(AddressTest, TextFormIsTheDocumentedOne) {
   EXPECT_EQ(text_of(a), "fi_addr_uet://[2001:db8::2]/837/291/7?mode=abs");
 }
 
-TEST(AddressTest, TextIsCutToTheBufferAndItsLengthIsTold) {
+TEST(AddressTest, TextIsCutToTheBufferAndItsFullLengthIsReturned) {
   char text[8];
   EXPECT_EQ(print(text, v4_address()), 41U);
   EXPECT_STREQ(text, "fi_addr");

@@ -162,7 +162,7 @@ TEST(PacketTest, LineOfEachPdsHeaderShowsItsOwnFields) {
   EXPECT_EQ(line_of("0000"), "reject pds_type_reserved");
 }
 
-TEST(PacketTest, LineIsCutToTheBufferAndItsLengthIsTold) {
+TEST(PacketTest, LineIsCutToTheBufferAndItsFullLengthIsReturned) {
   char text[10];
   const Octets octets = octets_of("3840 0000 00000010 0001 0002 00000100");
   EXPECT_EQ(print(text, octets, {}), 55U);
