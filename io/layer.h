@@ -1,4 +1,5 @@
-// A backend around another one, which it owns. What a layer does not change goes on to the other.
+// A backend around another one, which it owns. Calls that a layer does not change go to the other
+// one.
 #pragma once
 
 #include "io/packet_io.h"
@@ -30,7 +31,7 @@ class IoLayer : public PacketIo {
   const PacketIo& inner() const { return *inner_; }
 
  protected:
-  // A layer that may fail to open takes the other one over later, by take_over().
+  // A layer that may fail to open takes over the other backend later, by take_over().
   IoLayer() = default;
   explicit IoLayer(std::unique_ptr<PacketIo> inner) : inner_(std::move(inner)) {}
   void take_over(std::unique_ptr<PacketIo>& inner) { inner_ = std::move(inner); }

@@ -36,8 +36,8 @@ struct DomainNews {
   bool is_gone = false;  // its keys are overwritten; before: it closes, as it did at the last call
 };
 
-// The UDP source port that a packet carries where the network under it does not decide: the EV for
-// the owner of 4793, the EV within its block of sixteen for anybody else. [WIRE-007, WIRE-121]
+// The UDP source port of a packet if the network below does not decide: the EV for the owner of
+// 4793, the EV within its block of sixteen for other processes. [WIRE-007, WIRE-121]
 inline uint16_t nominal_source_port(const FabricAddress& local, Entropy ev) {
   if (local.port == kUetPort) return ev.value();
   return static_cast<uint16_t>((local.port & ~15u) | (ev.value() & 15u));
@@ -49,23 +49,23 @@ using CounterSink = std::function<void(const char* name, uint64_t value)>;
 class PacketIo {
  public:
   virtual IoCaps caps() const = 0;
-  // The FA and port that others reach this backend at.
+  // The FA and port at which peers reach this backend.
   virtual FabricAddress local_address() const = 0;
   // The UDP source port that packets of this EV leave with: a seal covers it. May open a socket.
   // [TSS-022]
   virtual uint16_t source_port(Entropy ev) { return nominal_source_port(local_address(), ev); }
-  // Offers every packet once, in order, and sets its fate. One refused packet never blocks those
-  // after it that go elsewhere; order within one (destination, EV) is kept.
+  // Offers every packet once, in order, and sets its fate. A refused packet never blocks later ones
+  // to other destinations; order within one (destination, EV) is kept.
   virtual void send(std::span<TxPacket> packets) = 0;
-  // What has arrived, at most a batch; empty when nothing has. Borrowed until the next receive().
+  // Received packets, at most a batch; empty if there are none. Borrowed until the next receive().
   virtual std::span<RxDatagram> receive() = 0;
   // Path errors since the last call; borrowed until the next call.
   virtual std::span<const PathError> path_errors() { return {}; }
   // Secure domains that close or have closed since the last call; borrowed until the next call.
   virtual std::span<const DomainNews> domain_news() { return {}; }
   // After EMSGSIZE: octets of the IP packets that the route to an address carries, as the system
-  // has it now: it may have learned that from an ICMP error, which anybody can forge. 0: not known,
-  // or asked for too often. May take several system calls, so for known addresses only. [LF-141]
+  // has it now: it may have learned that from an ICMP error, which is easy to forge. 0: not known,
+  // or asked too often. May take several system calls, so for known addresses only. [LF-141]
   virtual uint32_t route_mtu(const FabricAddress&) { return 0; }
   // When receive() is to be called again although nothing arrives.
   virtual Instant deadline() const { return Instant::never(); }
@@ -80,7 +80,7 @@ class PacketIo {
   // Why nothing can be sent or received any more, as errno; 0: nothing is known to be wrong. Asks
   // the system, so not for every packet. Any thread.
   virtual int failure() const { return 0; }
-  // The process ends: what is buffered leaves now. Packets that move afterwards are not recorded.
+  // The process ends: buffered packets leave now. Packets that move afterwards are not recorded.
   virtual void finish() {}
   // Every counter of this backend and those below it, always in the same order.
   virtual void report_counters(const CounterSink&) const {}

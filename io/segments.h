@@ -1,4 +1,4 @@
-// Cuts what the kernel joined (GRO) back into datagrams: all of one length but for the last.
+// Cuts packets that the kernel joined (GRO) back into datagrams: all of one length except the last.
 #pragma once
 
 #include "base/packet.h"
@@ -11,7 +11,7 @@ namespace uet::io {
 
 class Segments {
  public:
-  // `pattern` is what all datagrams have in common. segment_bytes 0: it is one datagram.
+  // `pattern` has the common fields of all datagrams. segment_bytes 0: it is one datagram.
   void open(const RxDatagram& pattern, std::span<std::byte> octets, uint32_t segment_bytes) {
     pattern_ = pattern;
     left_ = octets;

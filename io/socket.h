@@ -50,7 +50,7 @@ int socket_family(const FabricAddress& address);
 // A non-blocking, close-on-exec UDP socket; IPv6 ones carry IPv6 only. Check it: errno on failure.
 Fd open_udp_socket(const FabricAddress& address);
 
-// The same for an IP protocol of its own: a raw socket, which needs CAP_NET_RAW.
+// The same for a separate IP protocol: a raw socket, which needs CAP_NET_RAW.
 Fd open_raw_socket(const FabricAddress& address, uint8_t ip_protocol);
 
 // setsockopt of an int; false with errno.

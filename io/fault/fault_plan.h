@@ -1,5 +1,5 @@
-// What a network does wrong, as numbers: used by the simulated network and by the fault decorator,
-// and read from strings such as "loss=0.01,dup=0.001,delay=50us". Draws nothing itself.
+// Faults of a network as numbers: used by the simulated network and by the fault decorator, and
+// read from strings such as "loss=0.01,dup=0.001,delay=50us". Draws no random numbers itself.
 #pragma once
 
 #include "base/time.h"

@@ -1,5 +1,5 @@
-// A backend that loses, doubles, delays and damages what is sent through it, as its plan says: the
-// FI_UET_FAULT knob, to try recovery on a perfect network. Receiving is untouched.
+// A backend that loses, doubles, delays and damages sent packets by its plan: the FI_UET_FAULT
+// knob, to try recovery on a perfect network. Receiving is untouched.
 #pragma once
 
 #include "io/fault/fault_plan.h"
@@ -26,9 +26,9 @@ struct FaultCounters {
   bool operator==(const FaultCounters&) const = default;
 };
 
-// Obeys loss, burst, dup, reorder, corrupt, blackhole and fail (times since creation). What needs a
-// model of the network (delay, jitter, mtu, rate, queue, ecn) is ignored. A packet held back leaves
-// with a later send() or receive(), when it is due; wait_fd() does not tell of it.
+// Obeys loss, burst, dup, reorder, corrupt, blackhole and fail (times since creation). Faults that
+// need a model of the network (delay, jitter, mtu, rate, queue, ecn) are ignored. A packet held
+// back leaves with a later send() or receive(), when it is due; wait_fd() does not signal it.
 class FaultyIo final : public IoLayer {
  public:
   // The plan's seed, when it has one, wins over `seed`.
@@ -45,7 +45,7 @@ class FaultyIo final : public IoLayer {
  private:
   static constexpr uint32_t kHeld = 32;
 
-  // A packet with memory of its own.
+  // A packet with its own memory.
   struct Held {
     bool used = false;
     Instant due;

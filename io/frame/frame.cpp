@@ -25,7 +25,8 @@ void store16(std::byte* at, uint32_t value) {
 bool is_ipv4(const std::byte* packet) { return std::to_integer<uint32_t>(*packet) >> 4 == 4; }
 
 // The ones' complement sum of the Internet checksum, over octets in network order. Eight octets at
-// a time in memory order: the sum of sixteen-bit words does not care, but for a swap at the end.
+// a time in memory order: the sum of sixteen-bit words does not depend on it, except for a swap at
+// the end.
 uint32_t sum16(std::span<const std::byte> octets, uint32_t sum) {
   uint64_t total = 0;
   const std::byte* at = octets.data();

@@ -30,7 +30,7 @@ inline uint32_t header_bytes_of(const FabricAddress& a) {
 uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                          uint8_t tos, uint32_t datagram_bytes);
 
-// Writes IP and entropy headers for a packet that travels as an IP protocol of its own, and returns
+// Writes IP and entropy headers for a packet that travels as a separate IP protocol, and returns
 // their length. [WIRE-008, WIRE-013]
 uint32_t put_native_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                             uint8_t tos, uint8_t ip_protocol, Entropy ev, uint32_t packet_bytes);
@@ -39,7 +39,7 @@ uint32_t put_native_headers(std::byte* at, const FabricAddress& from, const Fabr
 uint32_t put_ip_header(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                        uint8_t tos, uint8_t ip_protocol, uint32_t bytes);
 
-// The CRC of the addresses, which comes before that of what follows the IP header. [WIRE-091]
+// The CRC of the addresses, which comes before that of the octets after the IP header. [WIRE-091]
 uint32_t crc_of_addresses(const FabricAddress& from, const FabricAddress& to);
 
 // The entropy header alone.
@@ -56,11 +56,11 @@ void put_udp_checksum(std::span<std::byte> packet);
 // wrote. The kernel or the network device adds the payload. See FrameOffload::kNeedsChecksum.
 void put_udp_checksum_begun(std::byte* headers);
 
-// What a packet socket says of a frame's offloads, before the frame: struct virtio_net_hdr, whose
-// header file does not compile as C++. The octet order of this machine.
+// A packet socket's description of a frame's offloads, before the frame: struct virtio_net_hdr,
+// whose header file does not compile as C++. The octet order of this machine.
 struct FrameOffload {
   static constexpr uint8_t kNeedsChecksum = 1;  // flags: begun; on receive: never left this host
-  static constexpr uint8_t kChecksumValid = 2;  // flags: somebody has looked
+  static constexpr uint8_t kChecksumValid = 2;  // flags: the checksum was verified
   static constexpr uint8_t kUdpSegments = 5;    // gso_type
 
   uint8_t flags = 0;
@@ -74,22 +74,22 @@ static_assert(sizeof(FrameOffload) == 10);
 
 // An IP packet with what its header says.
 struct IpPacket {
-  FabricAddress from;  // without ports, but for a UdpPacket
+  FabricAddress from;  // without ports, unless it is a UdpPacket
   FabricAddress to;
   uint8_t tos = 0;
   std::span<std::byte> whole;    // from the IP header on, without padding
   std::span<std::byte> payload;  // behind the IP header
 };
 
-// A UDP datagram with what the headers before it say.
+// A UDP datagram with the fields of its lower headers.
 struct UdpPacket : IpPacket {
   std::span<std::byte> datagram;  // behind both headers
   bool trimmed = false;           // the UDP header speaks of more than came [WIRE-021]
   bool has_checksum = false;      // not 0 [WIRE-024]
 };
 
-// Takes an IP packet apart; octets behind its end, such as Ethernet padding, are left out. False
-// for another protocol than this one, for IPv4 options, IPv6 extension headers and fragments.
+// Takes an IP packet apart; octets after its end, such as Ethernet padding, are left out. False for
+// another protocol than this one, for IPv4 options, IPv6 extension headers and fragments.
 bool parse_ip_packet(std::span<std::byte> packet, uint8_t ip_protocol, IpPacket& out);
 
 // The same for a whole UDP packet.
@@ -107,8 +107,8 @@ bool is_udp_checksum_right(const UdpPacket& packet);
 // a device to add the payload, and the packet met none.
 bool is_udp_checksum_begun(const UdpPacket& packet);
 
-// Whether the IP stack of `local` would not take a packet from this address: its own, and those of
-// no host.
+// Whether the IP stack of `local` would refuse a packet from this address: its own, and addresses
+// that are not of a host.
 bool is_martian(const FabricAddress& from, const FabricAddress& local);
 
 // fe80::/10: means a host only together with an interface.

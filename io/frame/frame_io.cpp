@@ -110,9 +110,10 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
   return next_hops_ != nullptr;
 }
 
-// Sockets that only send: without a protocol nothing is delivered to them. Single frames pass by
-// the queueing discipline, too; one that finds the device's queue full is refused and sent again.
-// Super-packets do not: on that way the kernel drops what the device cannot cut by itself.
+// Sockets that only send: without a protocol nothing is delivered to them. Single frames bypass the
+// queueing discipline, too; one that finds the device's queue full is refused and sent again.
+// Super-packets do not bypass it, because the kernel would drop those that the device cannot cut
+// itself.
 bool FrameIo::open_senders() {
   sockaddr_ll name{};
   name.sll_family = AF_PACKET;
@@ -138,14 +139,14 @@ void FrameIo::send(std::span<TxPacket> packets) {
   for (size_t i = 0; i < packets.size();) {
     const NextHop* const hop = next_hop(packets[i], now);
     const size_t count = hop == nullptr ? 1 : run_length(packets.subspan(i));
-    if (hop != nullptr) pass_to_stack(i);  // what comes before a frame leaves before it
+    if (hop != nullptr) pass_to_stack(i);  // packets before a frame leave before it
     if (hop == nullptr || !send_frame(packets.subspan(i, count), *hop)) left += count;
     i += count;
   }
   pass_to_stack(packets.size());
 }
 
-// Null when the packet is one for the IP stack.
+// Null when the packet must go to the IP stack.
 const NextHop* FrameIo::next_hop(const TxPacket& packet, Instant now) {
   const FabricAddress local = udp_->local_address();
   const uint32_t bytes = packet.bytes() + around_bytes(native_, local, packet);
@@ -157,7 +158,7 @@ const NextHop* FrameIo::next_hop(const TxPacket& packet, Instant now) {
   return hop != nullptr && (hop->on_link || bytes <= kRoutedBytesMax) ? hop : nullptr;
 }
 
-// How many packets, from the first on, one frame carries: alike but for a shorter last one.
+// How many packets, from the first on, one frame carries: equal except for a shorter last one.
 size_t FrameIo::run_length(std::span<const TxPacket> packets) const {
   if (native_.is_used()) return 1;
   const TxPacket& first = packets[0];

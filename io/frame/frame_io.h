@@ -1,11 +1,10 @@
 // Packets over packet sockets, below the IP stack, for the lowest latency: a few packets leave as
-// whole frames, those that are alike as one super-packet, and everything arrives through a ring
-// shared with the kernel. Streams, and whatever has no known next hop, leave through UDP sockets,
-// which also hold the ports and hear of ICMP errors. The same packets on the wire as the UDP
-// backend, with UDP or without; packets to us with IPv6 extension headers are not seen. Without UDP
-// nothing is joined, and everything with a next hop leaves as a frame. Linux 6.2, Ethernet,
-// CAP_NET_RAW.
-// What it passes by: netfilter (firewalls see and stop nothing), and IPsec. [decision 8]
+// whole frames, equal ones as one super-packet, and all packets arrive through a ring shared with
+// the kernel. Streams, and packets without a known next hop, leave through UDP sockets, which also
+// hold the ports and receive ICMP errors. The same packets on the wire as the UDP backend, with UDP
+// or without; packets to us with IPv6 extension headers are not seen. Without UDP nothing is
+// joined, and everything with a next hop leaves as a frame. Linux 6.2, Ethernet, CAP_NET_RAW. It
+// bypasses netfilter (firewalls see and stop nothing) and IPsec. [decision 8]
 #pragma once
 
 #include "io/frame/rx.h"
@@ -60,7 +59,7 @@ class FrameIo final : public PacketIo {
  private:
   // A batch of more goes through the IP stack: for streams that is as fast.
   static constexpr uint32_t kFewPackets = 4;
-  // What every kernel with GSO takes in one super-packet.
+  // Octets of a super-packet that every kernel with GSO accepts.
   static constexpr uint32_t kSegmentsMax = 64;
   static constexpr uint32_t kSuperBytesMax = 65487;  // behind the headers
   static constexpr uint32_t kSlicesMax = 256;

@@ -13,7 +13,7 @@ bool is_sealed(std::span<const std::byte> octets) {
          std::to_integer<uint32_t>(octets[kEntropyHeader]) >> 3 == kSecured;
 }
 
-// Takes the trailer off. False: it is wrong, or there is none. [PDS-V3, WIRE-091, WIRE-092]
+// Removes the trailer. False: it is wrong, or missing. [PDS-V3, WIRE-091, WIRE-092]
 bool take_crc(const FabricAddress& from, const FabricAddress& local, std::span<std::byte>& octets) {
   if (octets.size() < kEntropyHeader + kCrcBytes) return false;
   const auto trailer = octets.last<kCrcBytes>();

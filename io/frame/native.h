@@ -1,6 +1,6 @@
-// Packets that travel as an IP protocol of their own: the entropy header before each of them, and
-// the CRC behind it. Octets only, for the raw sockets and the packet sockets alike. [WIRE-008,
-// WIRE-013, WIRE-089]
+// Packets that travel as a separate IP protocol: the entropy header before each of them, and the
+// CRC after it. Octets only, for the raw sockets and the packet sockets alike. [WIRE-008, WIRE-013,
+// WIRE-089]
 #pragma once
 
 #include "io/frame/frame.h"
@@ -46,7 +46,7 @@ enum class NativeVerdict : uint8_t {
   bad_crc
 };
 
-// Takes entropy header and CRC off what stood behind the IP header. The pattern has the sender's
+// Removes entropy header and CRC from the octets after the IP header. The pattern has the sender's
 // address and the DSCP; EV and port are filled in. stump: there is no whole entropy header.
 NativeVerdict take_native(const NativeFormat& format, RxDatagram& pattern,
                           std::span<std::byte>& octets);
@@ -61,9 +61,8 @@ uint32_t gather_packet(const TxPacket& packet, iovec* out);
 // Copies header and payload; returns where they end.
 std::byte* put_packet(std::byte* at, const TxPacket& packet);
 
-// Copies a packet as it stands behind the IP header, with its CRC: the sum is that of the copy,
-// while an application may write to the packet. Returns where it ends. [WIRE-013, WIRE-091,
-// WIRE-092]
+// Copies a packet as it follows the IP header, with its CRC: the sum is that of the copy, because
+// an application may write to the packet. Returns its end. [WIRE-013, WIRE-091, WIRE-092]
 std::byte* put_native(std::byte* at, const TxPacket& packet, const NativeFormat& format);
 
 // Points vectors at a packet as it stands behind the IP header: one more than gather_packet(). With

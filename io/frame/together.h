@@ -6,8 +6,7 @@
 
 namespace uet::io {
 
-// Both have run when it returns: in a thread each, where a thread is to be had. They must not
-// throw, nor touch the same things.
+// Returns when both have run: in a thread each, if possible. They must not throw, nor share data.
 void run_together(const std::function<void()>& one, const std::function<void()>& other);
 
 }  // namespace uet::io

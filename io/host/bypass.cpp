@@ -26,14 +26,14 @@ namespace {
 // all of them, one after the other.
 constexpr uint32_t kFewPacketSockets = 8;
 
-// Of this thread's network namespace: /proc/net is that of the first thread.
+// In this thread's network namespace: /proc/net shows that of the first thread.
 const std::string kProcNet = "/proc/thread-self/net/";
 
 std::string no_answer(const char* whom, int error) {
   return std::string("cannot ask ") + whom + ": " + errno_text(error);
 }
 
-// A kernel without the protocol has nothing of what it is for.
+// A kernel without the protocol has no rules of it either.
 bool lacks_protocol(int error) { return error == EPROTONOSUPPORT; }
 
 template <typename Number>
@@ -73,7 +73,7 @@ std::string shaping_of(uint32_t interface_index) {
   return found.empty() ? found : "the interface has a queueing discipline, " + found;
 }
 
-// Tables of iptables before nftables; the kernel makes them when somebody first looks at them.
+// Tables of iptables before nftables; the kernel makes them at the first query.
 std::string legacy_tables() {
   if (!std::ifstream(kProcNet + "dev")) return no_answer("iptables: /proc", errno);
   for (const char* const names : {"ip_tables_names", "ip6_tables_names"}) {
@@ -132,7 +132,7 @@ std::string ipsec() {
     const auto counts = number_in<xfrmu_spdinfo>(value);
     found = counts.incnt != 0 || counts.outcnt != 0;
   });
-  // What becomes of packets without a policy; older kernels do not know the question.
+  // The action on packets without a policy; older kernels do not support the query.
   answer = Question<xfrm_userpolicy_default>(XFRM_MSG_GETDEFAULT, {})
                .ask(netlink, 2, XFRM_MSG_GETDEFAULT, room);
   const auto otherwise = number_in<xfrm_userpolicy_default>(answer);

@@ -25,7 +25,7 @@ struct Interface {
   uint8_t prefix_bits = 0;
   uint32_t mtu_bytes = 0;  // of IP packets; 0: unknown
   LinkType link = LinkType::other;
-  std::array<uint8_t, 6> mac{};  // zero where there is none
+  std::array<uint8_t, 6> mac{};  // zero if there is none
   uint64_t speed_bps = 0;        // 0: unknown, as on most virtual links
   bool is_virtual = false;       // no device is behind it; its speed is made up
 
@@ -38,8 +38,8 @@ struct Interface {
 // Empty when the system does not say.
 std::vector<Interface> list_interfaces();
 
-// The entry that carries this address; for addresses like 127.0.0.5, which no interface names, the
-// loopback whose prefix covers it. Null when the address is not local.
+// The entry with this address; for addresses like 127.0.0.5, which no interface names, the loopback
+// whose prefix covers it. Null when the address is not local.
 const Interface* find_interface(const std::vector<Interface>& interfaces,
                                 const FabricAddress& address);
 

@@ -60,8 +60,8 @@ class Question {
     return {};
   }
 
-  // All there are: calls visit(octets behind the netlink header) for each of the type expected.
-  // Returns 0, or the errno of the refusal; EINTR when what is listed changed meanwhile.
+  // All entries: calls visit(octets after the netlink header) for each of the expected type.
+  // Returns 0, or the errno of the refusal; EINTR when the list changed meanwhile.
   template <typename Visit>
   int ask_all(const Fd& netlink, uint16_t answer_type, const Visit& visit) {
     constexpr size_t kRoom = 32 * 1024;  // as much as the kernel puts into one datagram

@@ -18,7 +18,7 @@ namespace uet::io {
 struct NextHop {
   std::array<uint8_t, 6> mac{};
   bool on_link = false;    // the destination itself, not a router
-  uint32_t mtu_bytes = 0;  // of the route; 0: what the interface carries
+  uint32_t mtu_bytes = 0;  // of the route; 0: the MTU of the interface
 };
 
 class NextHops {
@@ -30,7 +30,7 @@ class NextHops {
   // carry a packet, which makes the kernel confirm the neighbour. Asks the kernel at most once a
   // millisecond (two system calls).
   const NextHop* find(const FabricAddress& to, Instant now);
-  // What is known of this destination did not work.
+  // Sending to this next hop failed.
   void forget(const FabricAddress& to);
 
   uint64_t questions() const { return questions_; }
@@ -45,7 +45,7 @@ class NextHops {
     FabricAddress to;  // its port does not matter
     NextHop hop;
     bool known = false;
-    Instant until = Instant::zero();  // what it says holds, be it that nothing is known
+    Instant until = Instant::zero();  // the entry is valid, even if no next hop is known
   };
   NextHops(const FabricAddress& local, uint32_t interface_index)
       : local_(local), interface_index_(interface_index) {}

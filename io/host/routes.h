@@ -1,5 +1,5 @@
-// What the route to an address carries, asked of the kernel (rtnetlink): the MTU of its interface,
-// or what the route or an ICMP error of a router says instead.
+// The MTU of the route to an address, from the kernel (rtnetlink): the MTU of its interface, or the
+// one of the route or of a router's ICMP error.
 #pragma once
 
 #include "io/socket.h"
@@ -19,7 +19,7 @@ struct Route {
   bool is_local = false;   // the address is one of this host: packets do not leave it
 };
 
-// The MTU among the metrics of a route, as RTA_METRICS has them; 0: there is none.
+// The MTU among the metrics of a route, in the form of RTA_METRICS; 0: there is none.
 uint32_t mtu_in_metrics(std::span<const std::byte> octets);
 
 // Answers of the kernel, kept for a second. One thread.
@@ -49,7 +49,7 @@ class Routes {
 
   Fd netlink_;
   std::array<Entry, kEntries> entries_;
-  // Of the interface asked for last.
+  // For the interface of the last query.
   uint32_t interface_index_ = 0;
   uint32_t interface_mtu_ = 0;
   Instant interface_until_ = Instant::zero();

@@ -11,7 +11,7 @@ namespace {
 int errno_of(tss::Refusal refusal) {
   switch (refusal) {
     case tss::Refusal::unknown_domain:
-    case tss::Refusal::wrong_client:  // nobody has that address [TSS-147]
+    case tss::Refusal::wrong_client:  // no client has that address [TSS-147]
       return ENOKEY;
     case tss::Refusal::no_tx_key:
       return EKEYEXPIRED;
@@ -60,7 +60,7 @@ void SealedIo::send(std::span<TxPacket> packets) {
 
 // As many as leave in one message: the peer opens them while the next ones are sealed, and they are
 // still in the cache when the kernel copies them. Returns how many packets have their fate.
-// is_held: a packet of an earlier run stays behind, or now of this one.
+// is_held: a packet of an earlier run, or now of this one, stays in the batch.
 size_t SealedIo::send_run(std::span<TxPacket> packets, size_t done, bool& is_held, Instant now) {
   std::array<uint32_t, TxBatch::kCapacity> origin;  // of each sealed packet
   size_t count = 0;
@@ -86,7 +86,7 @@ size_t SealedIo::send_run(std::span<TxPacket> packets, size_t done, bool& is_hel
   return done;
 }
 
-// One that goes the same way must not overtake it.
+// A later packet to the same destination must not overtake it.
 bool SealedIo::is_behind_a_held_one(std::span<const TxPacket> before, const TxPacket& packet) {
   return std::any_of(before.begin(), before.end(), [&](const TxPacket& one) {
     return one.fate == TxFate::later && one.ev == packet.ev && one.to == packet.to;
@@ -160,8 +160,8 @@ bool SealedIo::open(RxDatagram& datagram, Instant now) {
   return true;
 }
 
-// What is left of the headers, read with a key that is ready, and marked as unverified. False:
-// nothing. [TSS-081]
+// The rest of the headers, read with a ready key, and marked as unverified. False: nothing
+// readable. [TSS-081]
 bool SealedIo::peek(RxDatagram& datagram, Instant now) {
   wire::Reader r(datagram.bytes);
   const auto header = wire::TssHeader::parse(r);

@@ -1,7 +1,7 @@
-// A layer around a backend that seals what leaves and opens what arrives, with the keys of secure
-// domains (tss/). What cannot be sealed does not leave; what cannot be opened is counted, and is
-// neither seen by the stack nor answered. Captures of the layers below show sealed packets.
-// [TSS-076, TSS-083..094, TSS-140, decision 23]
+// A layer around a backend that seals leaving packets and opens arriving ones, with the keys of
+// secure domains (tss/). A packet that cannot be sealed does not leave; a packet that cannot be
+// opened is counted, and the stack neither sees nor answers it. Captures of the layers below show
+// sealed packets. [TSS-076, TSS-083..094, TSS-140, decision 23]
 #pragma once
 
 #include "io/layer.h"
@@ -24,13 +24,14 @@ class SealedIo final : public IoLayer {
     bool refuses_clear = true;  // both ways: no job may talk in the clear [TSS-077, TSS-084]
     uint32_t seal_bytes = tss::kSealBytesMax;  // the most that a seal adds in any domain
     uint64_t cut_dscps = 0;                    // of packets that a switch has cut; bit i: DSCP i
-    std::function<Instant()> clock;            // of keys; some milliseconds late is no harm
+    std::function<Instant()> clock;            // check of the keys; some milliseconds late does no
+                                               // harm
     // Keeps keys and counters: before packets are moved, at most once in kTendEvery while they are.
     // Returns when it wants to be called although none is.
     std::function<Instant(Instant)> tend;
     // Domains that are taken out of use, since the last call; may be empty.
     std::function<std::span<const DomainNews>()> news;
-    std::function<void(const CounterSink&)> counters;  // of who keeps the keys; may be empty
+    std::function<void(const CounterSink&)> counters;  // the owner of the keys; may be empty
   };
   // How soon a change of the keys is noticed.
   static constexpr Duration kTendEvery = Duration::milliseconds(50);
@@ -39,7 +40,7 @@ class SealedIo final : public IoLayer {
   SealedIo(std::unique_ptr<PacketIo> below, tss::Domains& domains, Terms terms);
 
   IoCaps caps() const override;
-  // Seals each packet for each try, with a counter of its own. One that cannot be sealed has fate
+  // Seals each packet at each try, with a new counter. A packet that cannot be sealed has fate
   // `never`: EKEYEXPIRED without a key to transmit with, EKEYREJECTED without a counter, ENOKEY
   // without a domain, EMSGSIZE when it is too long. [TSS-039, TSS-040, TSS-109]
   void send(std::span<TxPacket> packets) override;
@@ -48,7 +49,7 @@ class SealedIo final : public IoLayer {
     return terms_.news ? terms_.news() : inner().domain_news();
   }
   Instant deadline() const override { return std::min(deadline_, inner().deadline()); }
-  // Those of all domains together, as tss_<name>; what the layers above count is 0 there.
+  // Counters of all domains together, as tss_<name>; counters of the layers above are 0 there.
   void report_counters(const CounterSink& sink) const override;
 
  private:

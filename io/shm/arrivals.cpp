@@ -1,4 +1,4 @@
-// Rings come and go, and what is taken from them.
+// Adds and removes rings, and takes packets from them.
 #include "io/shm/arrivals.h"
 
 #include "io/packet_io.h"
@@ -118,7 +118,7 @@ bool ShmArrivals::take_from(uint32_t index) {
   for (uint32_t taken = 0; taken < kPacketsInARow && count_ < datagrams_.size(); ++taken) {
     const ShmTake outcome = arrival.reader->take(packet);
     if (outcome == ShmTake::broken || (outcome == ShmTake::none && arrival.is_over)) {
-      // What was taken of it before lies in its memory: then it goes in the next call.
+      // Packets lent before lie in its memory: the ring is removed in the next call.
       if (taken > 0 || is_lent) return true;
       if (outcome == ShmTake::broken) counters_.on_broken(arrival.from, false);
       drop(index);

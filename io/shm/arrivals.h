@@ -1,5 +1,5 @@
-// The receiving half: rings from other endpoints of this host. The few that were busy last are
-// looked at in each call, of the others some in turn.
+// The receiving half: rings from other endpoints of this host. Each call looks at the few that were
+// busy last, and at some of the others in turn.
 #pragma once
 
 #include "io/shm/counters.h"
@@ -34,10 +34,10 @@ class ShmArrivals {
   void on_event(uint32_t index);
 
   bool none() const { return order_.empty(); }
-  // What has arrived, at most a batch. Lent until the next call of receive(), add() or on_event().
+  // Received packets, at most a batch. Lent until the next call of receive(), add() or on_event().
   std::span<RxDatagram> receive();
 
-  // For all rings, those that come later included; then look at has_packet().
+  // For all rings, including later ones; then check has_packet().
   void set_asleep(bool asleep);
   bool has_packet() const;
 
@@ -47,10 +47,10 @@ class ShmArrivals {
     Fd connection;
     ShmMemory memory;
     std::optional<ShmRingReader> reader;  // empty: the sender has not passed its ring yet
-    bool is_over = false;                 // the sender is gone; what it left is still taken
+    bool is_over = false;                 // the sender is gone; its packets are still taken
   };
   static constexpr uint32_t kBusy = 8;            // rings looked at in each call
-  static constexpr uint32_t kOthers = 8;          // and of the others
+  static constexpr uint32_t kOthers = 8;          // and the idle rings
   static constexpr uint32_t kPacketsInARow = 32;  // of one ring
 
   void take_hello(uint32_t index, const FabricAddress& from, const Fd& descriptor);
@@ -68,7 +68,7 @@ class ShmArrivals {
   std::array<std::unique_ptr<Arrival>, kRingsMax> rings_;
   std::vector<uint32_t> order_;  // rings that have a reader; the busy ones lead
   uint32_t next_other_ = 0;      // of the places behind the busy ones
-  uint32_t next_busy_ = 0;       // the place that the next other one takes
+  uint32_t next_busy_ = 0;       // the place for the next idle one
   bool asleep_ = false;
   std::vector<uint32_t> lent_;  // rings that packets are lent of
   uint32_t count_ = 0;          // of the batch

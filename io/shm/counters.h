@@ -1,4 +1,4 @@
-// What shared memory counts and tells. [docs/counters.md]
+// Counters and reports of shared memory. [docs/counters.md]
 #pragma once
 
 #include "base/packet.h"
@@ -7,8 +7,8 @@
 
 namespace uet::io {
 
-// Takes the address behind a ring that was dropped because what the other process wrote makes no
-// sense; is_ours: the ring leads to that process.
+// Takes the address behind a ring that was dropped because the other process wrote invalid values;
+// is_ours: the ring leads to that process.
 using ShmBrokenSink = void (*)(const FabricAddress& peer, bool is_ours);
 
 struct ShmCounters {

@@ -16,7 +16,7 @@ namespace uet::io {
 namespace {
 
 // A full ring is left to itself when its reader has not read a sixteenth of it in this time: the
-// reader computes, or wants to keep everybody's packets waiting.
+// reader computes, or delays everybody's packets on purpose.
 constexpr Duration kStuck = Duration::microseconds(200);
 constexpr uint32_t kDueShare = 16;
 // Between tries to find a peer that shares memory: it may just be starting.
@@ -68,8 +68,8 @@ bool ShmDepartures::is_remote_slowly(const FabricAddress& to) {
   return true;
 }
 
-// The record of a destination. One without a ring may have to give its place away; null: all that
-// could have rings.
+// The record of a destination. A destination without a ring may have to give its place away; null:
+// all others could have rings.
 ShmDepartures::Known* ShmDepartures::place_of(const FabricAddress& to) {
   const auto octets = std::as_bytes(std::span(&to, 1));
   const auto first = static_cast<uint32_t>(hash64(octets, 0)) % (kKnownMax / kWays) * kWays;
@@ -159,7 +159,7 @@ void ShmDepartures::drop(uint32_t index, bool is_broken) {
   UET_ASSERT(known != nullptr && known->ring == index);
   known->ring = kNone;
   if (ring->is_agreed) tell({ring->to, 0, 0});
-  // A process that ends may be started anew; one that breaks rings or refuses does so again.
+  // A process that ended may be restarted; one that breaks rings or refuses will do so again.
   if (is_broken || !ring->is_agreed) {
     known->next_try_ns = coarse_ns() + kLastPauseNs;
   } else {
@@ -203,7 +203,7 @@ bool ShmDepartures::put(ShmDeparture& ring, TxPacket& packet) {
       drop(static_cast<uint32_t>((*place_of(ring.to)).ring), true);
       return false;
   }
-  // One that was full before and has been read since has more than that behind it.
+  // A ring that was full before and was read since has more room than that.
   const uint32_t read = ring.writer->read();
   if (ring.stuck_since.is_never() || read - ring.read >= ring.due) {
     ring.stuck_since = now_;

@@ -37,7 +37,7 @@ class ShmDepartures {
  public:
   static constexpr uint32_t kRingsMax = 128;
   static constexpr uint32_t kKnownMax = 1024;  // destinations on this host
-  // In flight to one destination: half of a ring, so that one which is read is never full.
+  // In flight to one destination: half of a ring, so that a ring that is read is never full.
   static constexpr uint32_t kRoomBytes = kShmDataBytes / 2;
 
   // `epoll` watches the connections, with `watch_base` + the index of the ring as data.
@@ -53,7 +53,7 @@ class ShmDepartures {
   }
   // Puts the packet into the ring and sets its fate. False: it has to take the socket.
   bool put(ShmDeparture& departure, TxPacket& packet);
-  // The batch is over: wakes those that sleep.
+  // The batch is over: wakes sleeping readers.
   void end_batch();
 
   // Something happened on a connection.

@@ -17,7 +17,7 @@ namespace uet::io {
 namespace {
 
 constexpr uint32_t kMagic = 0x7565'7431;  // and the version of ring and messages
-constexpr int kWaiting = 128;             // connections that nobody has accepted yet
+constexpr int kWaiting = 128;             // connections that are not accepted yet
 // The id that the kernel shows for every user that this user namespace lacks.
 constexpr uid_t kUnknownUser = 65534;
 
@@ -69,7 +69,7 @@ bool may_share(const Fd& connection) {
   return peer.uid == ::geteuid() && peer.uid != kUnknownUser;
 }
 
-// One that an endpoint can have, written in the one way that there is for it.
+// An address that an endpoint can have, in its only text form.
 bool is_address(const FabricAddress& a) {
   if (a.port == 0) return false;
   if (a.family == FabricAddress::Family::ipv6) return true;

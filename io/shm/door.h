@@ -1,6 +1,6 @@
 // How two endpoints of one host find each other and agree on a ring: Unix sockets with abstract
 // names, which belong to a network namespace as addresses do. An open connection stands for a ring
-// from the side that connected to the other one, wakes that side, and ends with either process.
+// from the connecting side to the accepting one, wakes that side, and ends with either process.
 #pragma once
 
 #include "io/socket.h"
@@ -11,7 +11,7 @@
 
 namespace uet::io {
 
-// What became of a look at a connection.
+// Result of a look at a connection.
 enum class ShmNews : uint8_t {
   nothing,
   hello,    // a sender has passed its ring
@@ -38,16 +38,15 @@ class ShmDoor {
 // nobody shares memory there, EPERM when another user does, EAGAIN when it is busy.
 Fd connect_to_door(const FabricAddress& to, uint8_t ip_protocol = 0);
 
-// Tells who sends and passes the descriptor of the ring. False with errno.
+// Sends the sender's address and the descriptor of the ring. False with errno.
 bool send_hello(const Fd& connection, const FabricAddress& from, const Fd& ring);
 // The receiver has mapped the ring.
 bool send_welcome(const Fd& connection);
 // The receiver sleeps. When this fails it is awake, or gone.
 void ring_bell(const Fd& connection);
 
-// Reads what the other side has sent, until there is nothing more or news. Bells are thrown away,
-// 64 in a call.
-// With `hello`: who says so, and the descriptor.
+// Reads the messages of the other side, until none are left or one has news. Bells are dropped, 64
+// in a call. With `hello`: the sender, and the descriptor.
 ShmNews read_connection(const Fd& connection, FabricAddress& from, Fd& ring);
 
 }  // namespace uet::io

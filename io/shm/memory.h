@@ -21,7 +21,7 @@ class ShmMemory {
 
   // kShmRingBytes of zeros, and the descriptor to pass on. Check it: empty with errno.
   static ShmMemory make(Fd& descriptor);
-  // What another process made. Empty when it is not what make() makes: its size could change.
+  // Memory of another process. Empty if it is not as make() makes it: its size could change.
   static ShmMemory map(const Fd& descriptor);
 
   std::byte* get() const { return memory_; }

@@ -1,5 +1,5 @@
-// Writing and reading a ring. Each side keeps its own position; what the other side says of its
-// position is checked, since a process that is broken or hostile may write anything there.
+// Writing and reading a ring. Each side keeps its own position; the position of the other side is
+// checked, because a broken or hostile process may write any value there.
 #include "io/shm/ring.h"
 
 #include "base/assert.h"
@@ -13,7 +13,7 @@
 
 namespace uet::io {
 
-// What says that a cell holds the packet of a position. Zero memory holds none.
+// Marks that a cell holds the packet of a position. Zero memory holds none.
 using Turn = uint32_t;
 
 struct ShmCell {
@@ -32,7 +32,7 @@ struct ShmCell {
 };
 static_assert(sizeof(ShmCell) == kShmCellBytes);
 
-// Each word has a cache line of its own.
+// Each word has a separate cache line.
 struct ShmPositions {
   alignas(64) uint32_t head;    // packets that the reader is done with
   alignas(64) uint32_t asleep;  // 1: the reader sleeps; the writer takes it back and wakes it
@@ -59,7 +59,7 @@ std::byte* data_of(std::byte* memory) {
 Turn turn_of(uint32_t position) { return position + 1; }
 
 // Both ends of a ring can be in one process, which then maps the memory twice. To ThreadSanitizer
-// these are different words, so that it has to be told what the one thread gives to the other.
+// these are different words, so it must be told about the synchronisation.
 #if defined(__SANITIZE_THREAD__)
 char given;
 void note_given() { __tsan_release(&given); }
@@ -83,7 +83,7 @@ void gather(const TxPacket& packet, std::byte* to) {
 ShmRingWriter::ShmRingWriter(std::byte* memory)
     : positions_(positions_of(memory)), cells_(cells_of(memory)), data_(data_of(memory)) {}
 
-// False: the reader claims to have read what was not written, or less than before.
+// False: the reader claims to have read unwritten data, or less than before.
 bool ShmRingWriter::learn_head() {
   const uint32_t head = Word(positions_.head).load(std::memory_order_acquire);
   note_taken();
@@ -95,7 +95,7 @@ bool ShmRingWriter::learn_head() {
 }
 
 void ShmRingWriter::begin() {
-  // Nonsense shows in put(), where there is no room then.
+  // An invalid position shows in put(), which then finds no room.
   if (data_tail_ > kWarmBytes) (void)learn_head();
 }
 
@@ -150,8 +150,7 @@ bool ShmRingReader::has_packet() const {
 }
 
 ShmTake ShmRingReader::take(ShmPacket& packet) {
-  // A writer that overtakes the reader writes nonsense into what is being read; it harms nobody
-  // else.
+  // A writer that overtakes the reader corrupts the data being read; it harms no other process.
   if (next_ - released_ == kShmCells || !has_packet()) return ShmTake::none;
   note_taken();
   ShmCell& cell = cells_[next_ % kShmCells];

@@ -26,8 +26,8 @@ inline constexpr uint32_t kShmHeadBytes = 4096;
 inline constexpr size_t kShmRingBytes =
     kShmHeadBytes + size_t{kShmCells} * kShmCellBytes + kShmDataBytes;
 
-// What this thread wrote before is seen before what it reads afterwards is read. A reader that says
-// that it sleeps and then looks, and a writer that writes and then looks, need it both.
+// Writes of this thread become visible before its later reads. Needed by a reader that announces
+// its sleep and then looks, and by a writer that writes and then looks.
 inline void shm_fence() {
 #if defined(__SANITIZE_THREAD__)
   std::atomic<uint32_t> word{0};  // ThreadSanitizer knows no fences
@@ -69,13 +69,14 @@ class ShmRingWriter {
   std::byte* data_;
   uint32_t tail_ = 0;
   uint32_t head_ = 0;
-  // Of the memory for long packets, in octets since the ring was empty last.
+  // Position in the memory for long packets, in octets since the ring was last empty.
   uint64_t data_tail_ = 0;
   uint64_t data_head_ = 0;
   std::array<uint64_t, kShmCells> data_ends_{};  // data_tail_ behind each cell's packet
 };
 
-// What the writer says of a packet, checked. `octets` lie in the ring: the writer can change them.
+// The writer's description of a packet, checked. `octets` lie in the ring: the writer can change
+// them.
 struct ShmPacket {
   std::span<std::byte> octets;
   Instant sent;  // as the writer says
@@ -99,7 +100,7 @@ class ShmRingReader {
   bool has_packet() const;
   // The next packet, if there is one. Its octets stay until release().
   ShmTake take(ShmPacket& packet);
-  // All that was taken is done with: the writer may use its place again.
+  // All taken packets are finished: the writer may use their places again.
   void release();
   // The reader is about to sleep, or awake. Look at has_packet() after the first.
   void set_asleep(bool asleep);

@@ -1,4 +1,4 @@
-// Which way a packet goes, and who is woken.
+// Chooses the path of a packet, and wakes readers.
 #include "io/shm/shm_io.h"
 
 #include <sys/epoll.h>
@@ -12,7 +12,7 @@
 namespace uet::io {
 namespace {
 
-// What an event of the epoll set is about.
+// The source of an event of the epoll set.
 constexpr uint64_t kDoorEvent = 0;
 constexpr uint64_t kBellEvent = 1;
 constexpr uint64_t kDepartureEvents = uint64_t{1} << 32;  // + index
@@ -40,7 +40,7 @@ bool ShmIo::start(std::string& error) {
   }
   epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   bell_ = Fd(::eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK));
-  // The door tells of each newcomer once: where no descriptor is left for it, nobody is kept awake.
+  // The door reports each newcomer once: if no descriptor is left for it, no thread stays awake.
   if (!epoll_ || !bell_ || !watch(door_.fd(), kDoorEvent, EPOLLIN | EPOLLET) ||
       !watch(bell_.get(), kBellEvent, EPOLLIN) || !inner().watch_input(epoll_.get())) {
     error = "no descriptors to wait with: " + errno_text(errno);
@@ -135,8 +135,8 @@ void ShmIo::on_sleep(bool begins) {
   rest_with_bell();
 }
 
-// What lies in a ring already wakes a sleeper, as a packet in a socket would; and so does a
-// connection that waits, of which the door tells only once.
+// Packets already in a ring wake a sleeper, as packets in a socket would; and so does a waiting
+// connection, which the door reports only once.
 void ShmIo::rest_with_bell() {
   if (!has_newcomers_ && !arrivals_->has_packet()) return;
   const uint64_t one = 1;

@@ -1,7 +1,6 @@
 // A layer around a socket backend: packets to and from endpoints of this host that belong to the
 // same user go through shared memory, all others through the backend. The same packets either way.
-// What they pass by: the rules of the host's firewall for the loopback interface.
-// [LF-142, decision 21]
+// They bypass the rules of the host's firewall for the loopback interface. [LF-142, decision 21]
 #pragma once
 
 #include "io/layer.h"
@@ -31,7 +30,7 @@ class ShmIo final : public IoLayer {
 
   void tell_of_broken_rings(ShmBrokenSink sink) { counters_.broken_sink = sink; }
   const ShmCounters& counters() const { return counters_; }
-  // Rings to others at present, agreed on or not.
+  // Present rings to other endpoints, agreed or not.
   uint32_t departures() const { return departures_->ring_count(); }
 
  private:

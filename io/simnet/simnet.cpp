@@ -99,7 +99,7 @@ void SimNet::advance(Instant now) {
 }
 
 void SimNet::send(uint32_t from, std::span<TxPacket> packets) {
-  bool blocked = false;  // one uplink: what does not fit must not be overtaken
+  bool blocked = false;  // one uplink: later packets must not overtake one that does not fit
   for (TxPacket& packet : packets) {
     packet.error = 0;
     packet.fate = blocked ? TxFate::later : send_one(from, packet);
@@ -256,8 +256,8 @@ void SimNet::reached_link(uint32_t index, int64_t at_ns) {
   events_.add(link.queue(packet.bytes, at_ns, plan.rate_bps), simnet::Event::Kind::arrived, index);
 }
 
-// No room in the queue: a trimmable packet goes on without its tail, in a class that waits for
-// nobody; any other is dropped. [WIRE-019]
+// No room in the queue: a trimmable packet loses its tail and continues in the class with priority;
+// any other is dropped. [WIRE-019]
 void SimNet::overflow(uint32_t index, const FaultPlan& plan, int64_t at_ns) {
   simnet::Packet& packet = packets_[index];
   if (plan.trim_bytes == 0 || packet.dscp != plan.trimmable_dscp ||

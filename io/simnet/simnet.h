@@ -25,13 +25,14 @@ class SimPort;
 struct SimConfig {
   uint32_t packets_max = 4096;         // in flight and waiting, over all ports
   uint32_t datagram_bytes_max = 9216;  // room of one packet; more is refused with EMSGSIZE
-  uint32_t carried_bytes_max = 9216;   // octets of it that are carried; others arrive as any octets
+  uint32_t carried_bytes_max = 9216;   // octets of a packet that are carried; the rest arrives as
+                                       // any octets
   uint32_t inbox_bytes_max = 4 << 20;  // waiting at a port, as a socket buffer; more is dropped
   uint32_t send_queue_bytes_max = 256 << 10;  // on an uplink with a rate; more is fate `later`
 };
 
-// What became of the packets of one network, since it was made. Every packet offered, and every
-// copy made, ends in exactly one of: delivered, the *_dropped, or is still in flight.
+// Fates of the packets of one network, since it was made. Every packet offered, and every copy
+// made, ends in exactly one of: delivered, the *_dropped, or is still in flight.
 struct SimCounters {
   uint64_t sent = 0;        // packets accepted from senders (fate sent)
   uint64_t duplicated = 0;  // copies made
@@ -44,7 +45,7 @@ struct SimCounters {
   uint64_t queue_dropped = 0;    // link queue full
   uint64_t inbox_dropped = 0;    // receiver did not read
   uint64_t pool_dropped = 0;     // packets_max reached
-  uint64_t no_port_dropped = 0;  // nobody at that address
+  uint64_t no_port_dropped = 0;  // unknown address
   uint64_t reordered = 0;        // held back
   uint64_t corrupted = 0;        // bit flipped, delivered or not
   uint64_t ce_marked = 0;
@@ -66,11 +67,11 @@ class SimNet {
   SimNet(const SimNet&) = delete;
   SimNet& operator=(const SimNet&) = delete;
 
-  // Joins a port. The address must be valid and not attached now; attaching one that was detached
-  // before is a restart: what is still in flight to it arrives.
+  // Joins a port. The address must be valid and not attached now; attaching a detached address
+  // again is a restart: packets still in flight to it arrive.
   std::unique_ptr<SimPort> attach(const FabricAddress& address);
 
-  // The plan of every path and link without one of its own.
+  // The plan of every path and link without a separate one.
   void set_plan(const FaultPlan& plan) { paths_.set_plan(plan); }
   // Per-packet faults, delay and MTU from one address to another; its rate and queue are ignored.
   void set_path(const FabricAddress& from, const FabricAddress& to, const FaultPlan& plan);
@@ -128,7 +129,7 @@ class SimNet {
   SimCounters counters_;
 };
 
-// One port as a PacketIo. Leaving scope detaches it: packets to it then are refused.
+// One port as a PacketIo. Leaving scope detaches it: packets to it are then refused.
 class SimPort final : public PacketIo {
  public:
   ~SimPort() override { net_.detach(index_); }
@@ -137,9 +138,9 @@ class SimPort final : public PacketIo {
 
   IoCaps caps() const override;
   FabricAddress local_address() const override;
-  // Copies the octets: the batch is free afterwards. A destination nobody ever had is reported as
-  // EHOSTUNREACH, one that was left as ECONNREFUSED, and one whose path takes only shorter packets
-  // as EMSGSIZE, all by path_errors().
+  // Copies the octets: the batch is free afterwards. An address that was never attached is reported
+  // as EHOSTUNREACH, a detached one as ECONNREFUSED, and a path for shorter packets only as
+  // EMSGSIZE, all by path_errors().
   void send(std::span<TxPacket> packets) override { net_.send(index_, packets); }
   std::span<RxDatagram> receive() override { return net_.receive(index_); }
   std::span<const PathError> path_errors() override;
@@ -147,7 +148,7 @@ class SimPort final : public PacketIo {
   int wait_fd() const override { return -1; }
   // Something waits in receive() or path_errors().
   bool readable() const;
-  // What take_touched() calls this port.
+  // The index of this port in take_touched().
   uint32_t index() const { return index_; }
 
  private:

@@ -15,7 +15,7 @@
 
 namespace uet::io {
 
-// What the file says of where its packets were captured.
+// The capture point in the file.
 struct CapturedInterface {
   std::string name;
   std::string comment;  // empty: none
@@ -37,14 +37,15 @@ class PcapTap final : public IoLayer {
   void send(std::span<TxPacket> packets) override;
   std::span<RxDatagram> receive() override;
 
-  // Writes what is buffered, and records nothing more.
+  // Writes the buffer, and records nothing more.
   void finish() override;
 
-  // Writes what is buffered. Happens by itself when the buffer fills, within a second of traffic,
-  // and at the end.
+  // Writes the buffer. Happens by itself when the buffer fills, within a second of traffic, and at
+  // the end.
   void flush();
   const std::string& path() const { return path_; }
-  // True after the first failed write, which is said once on stderr; nothing is recorded after it.
+  // True after the first failed write, which is reported once on stderr; nothing is recorded after
+  // it.
   bool failed() const { return failed_; }
 
  private:

@@ -1,5 +1,5 @@
-// Writes pcapng into memory that the caller gives: a section, its interfaces, packets. What is done
-// with the octets is the caller's business. Reading is tools/pcap/pcap_file. docs/decisions/0019.
+// Writes pcapng into memory of the caller: a section, its interfaces, packets. The caller writes
+// the octets to a file. Reading is tools/pcap/pcap_file. docs/decisions/0019.
 #pragma once
 
 #include <cstddef>
@@ -24,7 +24,7 @@ struct Pcapng {
   static constexpr uint16_t kFlags = 2;        // option of a packet
 };
 
-// An interface, in the words of the file. Of a text the first 4096 octets are written; an empty one
+// An interface, in the words of the file. At most 4096 octets of a text are written; an empty one
 // is left out.
 struct PcapngInterface {
   uint16_t link_type = kLinkEthernet;
@@ -46,7 +46,7 @@ struct PcapngPacket {
 };
 
 // Blocks in the byte order of this machine, times in nanoseconds. Asserts that the room is enough:
-// the functions ..._bytes() say what a block takes.
+// the functions ..._bytes() return the size of a block.
 class PcapngWriter {
  public:
   static constexpr size_t kSectionBytes = 28;
@@ -65,7 +65,7 @@ class PcapngWriter {
   void begin_packet(const PcapngPacket& packet);
   void put(const void* octets, size_t length);
   std::byte* take(size_t length);
-  // What is there of the packet.
+  // The captured part of the packet.
   std::span<std::byte> packet() { return room_.subspan(packet_at_, used_ - packet_at_); }
   void end_packet();
 

@@ -1,6 +1,6 @@
-// What stands in the way of frames, one thing at a time, each in a network namespace of its own
-// that ends with its test. Skipped without the privilege to make them; what this kernel or host
-// cannot set up is skipped by name.
+// Obstacles to frames, one at a time, each in a separate network namespace that ends with its test.
+// Skipped without the privilege to make them; features that this kernel or host lacks are skipped
+// by name.
 #include "io/host/bypass.h"
 
 #include "io/socket.h"
@@ -129,7 +129,7 @@ int add_chain(const Chain& chain) {
   return batch.send();
 }
 
-// What a kernel without nftables says. Any other error is one of the test.
+// The error of a kernel without nftables. Any other error fails the test.
 bool lacks_nftables(int error) { return error == EOPNOTSUPP || error == EPROTONOSUPPORT; }
 
 #define ADD_CHAIN_OR_SKIP(...)                                                 \
@@ -209,7 +209,7 @@ TEST_F(BypassTest, ChainsOfNftablesThatStopNothing) {
   EXPECT_EQ(why(), "") << "never entered";
 }
 
-// A family of its own in the kernel.
+// A separate family in the kernel.
 TEST_F(BypassTest, ChainsOfNftablesForArp) {
   ADD_CHAIN_OR_SKIP(Chain{.family = NFPROTO_ARP, .policy = NF_DROP});
   EXPECT_EQ(why(), "") << "not for packets of IP";
@@ -221,9 +221,9 @@ TEST_F(BypassTest, AUserWithoutTheRightToLookGetsTheReason) {
   EXPECT_EQ(why(), "cannot ask nftables: Operation not permitted");
 }
 
-// struct ipt_getinfo, whose header file does not compile as C++: asking makes the table.
-// 0, or an errno: ENOPROTOOPT and ENOENT where the kernel has no such tables, EAFNOSUPPORT where it
-// has no IPv6.
+// struct ipt_getinfo, whose header file does not compile as C++: the query makes the table. 0, or
+// an errno: ENOPROTOOPT and ENOENT where the kernel has no such tables, EAFNOSUPPORT where it has
+// no IPv6.
 int make_older_table(int family, int level) {
   struct {
     char name[32] = "filter";

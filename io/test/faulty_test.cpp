@@ -12,7 +12,7 @@
 namespace uet::io {
 namespace {
 
-// Remembers what was sent, call by call: "ab|c|" are two calls.
+// Remembers sent packets, call by call: "ab|c|" are two calls.
 class Recorder final : public PacketIo {
  public:
   IoCaps caps() const override {

@@ -1,4 +1,4 @@
-// What packet sockets and AF_XDP must do alike. Backend is FrameIo or XdpIo; hosts and tests are in
+// Common checks of packet sockets and AF_XDP. Backend is FrameIo or XdpIo; hosts and tests are in
 // frame_testing.h and xdp_testing.h.
 #pragma once
 

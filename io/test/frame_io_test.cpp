@@ -1,5 +1,6 @@
-// The packet-socket backend between two hosts, with itself and with the UDP backend: what leaves as
-// a frame, what arrives how, and what is refused. See frame_testing.h for when it is skipped.
+// The packet-socket backend between two hosts, with itself and with the UDP backend: which packets
+// leave as frames, how packets arrive, and what is refused. See frame_testing.h for when it is
+// skipped.
 #include "io/test/frame_testing.h"
 
 #include <linux/ethtool.h>
@@ -52,7 +53,7 @@ TEST_F(FrameIoTest, ABatchKeepsItsOrder) {
   EXPECT_EQ(got[0].text + " " + got[1].text + " " + got[2].text, "first second third");
 }
 
-// [WIRE-007] Packets in a row that are alike, but for a shorter last one, are one super-packet.
+// [WIRE-007] Consecutive equal packets, perhaps with a shorter last one, are one super-packet.
 TEST_P(FrameIoFamilyTest, PacketsAlikeAreOneFrame) {
   const auto a = open_frames(here(0, GetParam()));
   const auto b = open_frames(here(1, GetParam()));
@@ -115,7 +116,7 @@ TEST_P(FrameIoFamilyTest, AnInterfaceWithoutOffloadsSendsSuperPackets) {
   EXPECT_EQ(b->rx_counters().malformed, 0u);
 }
 
-// Processes of one host: what no frame reaches goes to the IP stack together.
+// Processes of one host: packets that cannot go as frames go to the IP stack together.
 TEST_F(FrameIoTest, PacketsForTheStackGoTogether) {
   const auto a = open_frames(here(0));
   const auto b = open_frames(here(1));

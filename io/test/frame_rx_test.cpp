@@ -60,7 +60,7 @@ TEST_F(FrameRxTest, AFrameIsKeptWhileItIsCut) {
     a->send(out.packets());
   };
   uint64_t dropped = 0;
-  const auto wait_for_drops = [&](uint64_t count) {  // what came before them is in the ring then
+  const auto wait_for_drops = [&](uint64_t count) {  // earlier packets are in the ring then
     dropped += count;
     for (int i = 0; i < 400 && counters_of(*b)["frame_rx_dropped"] < dropped; ++i) ::usleep(5000);
     EXPECT_EQ(counters_of(*b)["frame_rx_dropped"], dropped);
@@ -143,7 +143,7 @@ TEST_F(FrameRxTest, JoinedSegmentsAreCutInTheRing) {
   EXPECT_EQ(b->rx_counters().long_frames, 0u);
 }
 
-// A receiver that does not look loses packets, and says how many; then it goes on.
+// A receiver that does not look loses packets, and counts them; then it continues.
 TEST_F(FrameRxTest, AFullRingDropsAndCounts) {
   const auto a = open_frames(here(0));
   UdpOptions small = here(1);

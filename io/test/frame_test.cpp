@@ -64,8 +64,8 @@ TEST(FrameTest, Ipv4HeadersHaveEveryOctet) {  // [WIRE-010, WIRE-024]
   EXPECT_EQ(packet[27], std::byte{kIpv4Sum & 0xff});
 }
 
-// [WIRE-024] 0 means that there is none, so a sum that comes out as 0 is sent as its other form.
-// The first two octets of the payload, 6162, become 6162 + 54b9 = b61b: then all adds up to ffff.
+// [WIRE-024] 0 means no checksum, so a sum of 0 is sent in its other form. The first two octets of
+// the payload, 6162, become 6162 + 54b9 = b61b: then all adds up to ffff.
 TEST(FrameTest, AComputedChecksumIsNeverZero) {
   Octets packet = octets(kIpv4);
   packet[28] = std::byte{0xb6};
@@ -141,7 +141,7 @@ TEST(FrameTest, TheIpv4HeaderChecksumCoversEachOctet) {
   EXPECT_TRUE(is_ip_checksum_right(p));
 }
 
-// Ethernet fills short frames up; that is no part of the packet or its checksum.
+// Ethernet pads short frames; the padding is no part of the packet or its checksum.
 TEST(FrameTest, PaddingIsLeftOut) {
   Octets v6 = octets(kIpv6);
   v6.resize(v6.size() + 9, std::byte{0x5a});
@@ -195,7 +195,7 @@ TEST(FrameTest, AnythingElseIsRefused) {
     packet[d.at] = std::byte{d.octet};
     EXPECT_FALSE(parse_udp_packet(packet, p)) << d.what;
   }
-  // Truncation at every octet: refused, or as long as what is there.
+  // Truncation at every octet: refused, or as long as the octets left.
   for (const char* const hex : {kIpv4, kIpv6}) {
     const Octets whole = octets(hex);
     const size_t headers = hex == kIpv4 ? 28 : 48;

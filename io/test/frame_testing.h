@@ -1,5 +1,5 @@
 // Two hosts for tests of the packet-socket backend. Such tests are skipped without the privilege to
-// make namespaces and packet sockets, and before Linux 6.2; where both are there nothing is.
+// make namespaces and packet sockets, and before Linux 6.2; with both, none is skipped.
 #pragma once
 
 #include "io/frame/frame_io.h"
@@ -22,7 +22,7 @@
 
 namespace uet::io {
 
-// Which of the privileges that the tests need this process lacks; empty: none.
+// A privilege that the tests need and this process lacks; empty: none.
 inline std::string missing_privileges() {
   __user_cap_header_struct header{_LINUX_CAPABILITY_VERSION_3, 0};
   __user_cap_data_struct data[2] = {};
@@ -94,7 +94,7 @@ inline FabricAddress host_address(int host, bool v6) {
   return a;
 }
 
-// In a network namespace of its own, made ready by a command. Skipped without the privilege.
+// In a separate network namespace, prepared by a command. Skipped without the privilege.
 class NamespaceTest : public ::testing::Test {
  protected:
   explicit NamespaceTest(std::string command) : command_(std::move(command)) {}

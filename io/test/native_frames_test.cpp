@@ -1,5 +1,5 @@
-// Packets as an IP protocol of their own by packet sockets and by AF_XDP, between two hosts: the
-// same octets as from raw sockets. See frame_testing.h and xdp_testing.h for when it is skipped.
+// Packets as a separate IP protocol by packet sockets and by AF_XDP, between two hosts: the same
+// octets as from raw sockets. See frame_testing.h and xdp_testing.h for when it is skipped.
 #include "io/test/native_testing.h"
 #include "io/test/xdp_testing.h"
 
@@ -44,7 +44,7 @@ class NativeFramesTest : public XdpTest {
   }
   FabricAddress address(int host) const { return host_address(host, v6_); }
   std::vector<uint8_t> next(const Fd& listener) const { return next_octets(listener, v6_); }
-  // A raw socket of this host that hears what comes for it and sends from its address.
+  // A raw socket of this host that receives its packets and sends from its address.
   Fd stranger_on(int host) const {
     TwoHosts::enter(host);
     FabricAddress own = address(host);
@@ -112,8 +112,7 @@ TYPED_TEST(NativeFramesTest, ACrcEndsTheFrame) {
   });
 }
 
-// [LF-144] What a peer with raw sockets sends comes as a frame, with EV and marks; and the other
-// way.
+// [LF-144] Packets of a peer with raw sockets arrive as frames, with EV and marks; and the reverse.
 TYPED_TEST(NativeFramesTest, RawSocketsArePeers) {
   this->with_each_family([&] {
     const auto a = open(with_crc(this->native_at(0)));
@@ -172,7 +171,7 @@ TYPED_TEST(NativeFramesTest, ALongBatchLeavesAsFrames) {
 }
 
 // [PDS-V3, T-44, WIRE-022] A changed octet, no whole CRC, no whole entropy header: dropped and
-// counted. What a switch has cut keeps no CRC, and its DSCP says so.
+// counted. A trimmed packet has no CRC, and its DSCP shows it.
 TYPED_TEST(NativeFramesTest, AWrongCrcIsDropped) {
   this->with_each_family([&] {
     const auto b = this->open_frames(with_crc(this->native_at(1)));
@@ -223,7 +222,7 @@ TYPED_TEST(NativeFramesTest, AHostWithoutTheProtocolRefuses) {
   });
 }
 
-// Frames of its own protocol only, and the address is one process's.
+// Only frames of its protocol arrive, and one process owns the address.
 TYPED_TEST(NativeFramesTest, OtherProtocolsAreNotSeen) {
   this->with_each_family([&] {
     const auto b = this->open_frames(this->native_at(1));

@@ -1,5 +1,5 @@
-// Packets as an IP protocol of their own, over loopback: what stands on the wire, who owns an
-// address, what is refused. What holds with UDP, too, is in udp_test.cpp.
+// Packets as a separate IP protocol, over loopback: the octets on the wire, the owner of an
+// address, refusals. udp_test.cpp has the tests that also hold with UDP.
 #include "io/frame/frame.h"
 #include "io/test/native_testing.h"
 
@@ -22,7 +22,7 @@ class NativeTest : public ::testing::Test {
   }
 };
 
-// What leaves by these options for a packet "uet" with EV 0x1234, behind the IP header.
+// The octets after the IP header that these options send for a packet "uet" with EV 0x1234.
 std::vector<uint8_t> octets_sent(const UdpOptions& options, const FabricAddress& to) {
   const Fd listener = open_raw_socket(to, kProtocol);
   FabricAddress bound = to;
@@ -168,8 +168,8 @@ TEST_F(NativeTest, ACrcEndsThePacket) {
   }
 }
 
-// [PDS-V3, T-44] Any octet changed, or no CRC at all: dropped and counted. What a switch has cut
-// keeps none, and its DSCP says so. [WIRE-022]
+// [PDS-V3, T-44] Any octet changed, or no CRC at all: dropped and counted. A trimmed packet has
+// none, and its DSCP shows it. [WIRE-022]
 TEST_F(NativeTest, AWrongCrcIsDropped) {
   for (const bool v6 : {false, true}) {
     const FabricAddress from = v6 ? ipv6() : ipv4(1);
@@ -210,7 +210,7 @@ TEST_F(NativeTest, AWrongCrcIsDropped) {
   }
 }
 
-// A refused packet does not take the CRCs of the others along; room is four octets less.
+// A refused packet does not affect the CRCs of others; room is four octets less.
 TEST_F(NativeTest, ABurstWithCrcsArrives) {
   const auto sender = open(with_crc(ipv4(1)));
   const auto receiver = open(with_crc(ipv4(2)));

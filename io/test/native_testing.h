@@ -1,5 +1,5 @@
-// What the tests of packets without UDP share: the octets that another raw socket sees, and the sum
-// by its definition.
+// Common parts of the tests of packets without UDP: the octets that another raw socket sees, and
+// the sum by its definition.
 #pragma once
 
 #include "io/frame/frame.h"

@@ -1,4 +1,4 @@
-// Proof that no backend takes memory from the heap for a packet. A program of its own, because it
+// Proof that no backend takes memory from the heap for a packet. A separate program, because it
 // counts every allocation of the process.
 #include "io/fault/faulty.h"
 #include "io/simnet/simnet.h"

@@ -1,5 +1,5 @@
-// What the UDP backend says of routes that carry less than a packet: in a network namespace of its
-// own, on a device that drops everything. Skipped without the privilege to make one. [LF-141]
+// Reports of the UDP backend about routes that carry less than a packet: in a separate network
+// namespace, on a device that drops everything. Skipped without the privilege to make one. [LF-141]
 #include "io/udp/udp.h"
 
 #include "io/test/frame_testing.h"
@@ -91,7 +91,7 @@ TEST_P(PathMtuTest, TheKernelIsAskedSoOftenASecond) {
   EXPECT_LT(answers, 10'000u);
 }
 
-// The system would believe it for ten minutes of an ICMP error that anybody may have forged.
+// The system would keep the value of an ICMP error, which may be forged, for ten minutes.
 TEST_P(PathMtuTest, ShortPacketsLeaveAfterAnyReportOfTheRoute) {
   for (const bool gso : {true, false}) {
     const auto io = open(false, gso);

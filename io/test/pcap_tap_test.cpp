@@ -33,7 +33,7 @@ FabricAddress ipv6(uint8_t host, uint16_t port = kUetPort) {
   return a;
 }
 
-// Takes every packet, or those that `refuse_` does not name; hands out what the test puts in.
+// Takes every packet except those in `refuse_`; delivers the packets of the test.
 class FakeIo final : public PacketIo {
  public:
   explicit FakeIo(const FabricAddress& local) : local_(local) {}

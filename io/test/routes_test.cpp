@@ -1,4 +1,4 @@
-// What routes carry, asked of this host's kernel. [LF-140]
+// The MTU of routes, from this host's kernel. [LF-140]
 #include "io/host/routes.h"
 
 #include "io/host/interfaces.h"
@@ -17,7 +17,7 @@ FabricAddress ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d) {
   return fa;
 }
 
-// Whichever of its addresses a host uses for itself, packets take the loopback interface.
+// From a host to any of its own addresses packets take the loopback interface.
 TEST(RoutesTest, EveryAddressOfThisHostIsReachedByLoopback) {
   const std::vector<Interface> interfaces = list_interfaces();
   const auto lo = std::find_if(interfaces.begin(), interfaces.end(),
@@ -39,7 +39,7 @@ TEST(RoutesTest, AnswersOutliveTheDescriptorAndAMissingRouteHasNone) {
   EXPECT_TRUE(routes.find(self, ipv4(127, 0, 0, 9), Instant::zero()).is_local);
   EXPECT_TRUE(
       routes.find(self, ipv4(127, 1, 0, 9), Instant::zero() + Duration::seconds(9)).is_local);
-  // A multicast group is no host, and nothing leaves from an address that is not there.
+  // A multicast group is no host, and no packet leaves from an address that does not exist.
   EXPECT_EQ(routes.find(ipv4(192, 0, 2, 1), ipv4(192, 0, 2, 2), Instant::zero()).is_local, false);
 }
 

@@ -1,5 +1,5 @@
-// What stands under the seal of a packet that leaves through SealedIo: the other end opens it by a
-// route that the test writes down itself. Whole processes are in prov/uet/test/secured_test.cpp.
+// Contents of a packet that leaves through SealedIo: the other end opens it by a route that the
+// test writes itself. Whole processes are in prov/uet/test/secured_test.cpp.
 #include "io/seal/sealed_io.h"
 
 #include "tss/test/end.h"
@@ -29,11 +29,11 @@ FabricAddress ipv4(uint8_t host) {
   return a;
 }
 
-// Keeps what it is given; all of it leaves from one port, whatever the entropy value.
+// Keeps the packets; all leave from one port, with any entropy value.
 class FakeIo final : public PacketIo {
  public:
   static constexpr uint16_t kPort = 0xC242;
-  static constexpr uint32_t kBurstBytes = 100;  // so each packet leaves by a call of its own
+  static constexpr uint32_t kBurstBytes = 100;  // so each packet leaves in a separate call
 
   explicit FakeIo(uint8_t ip_protocol) : ip_protocol_(ip_protocol) {}
   IoCaps caps() const override {
@@ -145,8 +145,8 @@ TEST_P(SealedIoTest, PacketsThatThePeerSealedArriveOpened) {
   EXPECT_EQ(got[0].sdi, kSdi);
 }
 
-// [TSS-039, TSS-040, TSS-109] Of a batch those leave that can be sealed, each with a counter of its
-// own; the others have their fate, and nothing of them leaves, least of all in the clear.
+// [TSS-039, TSS-040, TSS-109] The packets of a batch that can be sealed leave, each with a separate
+// counter; the others have their fate, and none of their octets leave, above all not in the clear.
 TEST_P(SealedIoTest, PacketsThatCannotBeSealedDoNotLeave) {
   Octets content = tss::test::content();
   std::array<TxPacket, 5> packets;
@@ -167,7 +167,7 @@ TEST_P(SealedIoTest, PacketsThatCannotBeSealedDoNotLeave) {
   EXPECT_EQ(fake_->sent.size(), 3u);
 }
 
-// A packet that stays behind is overtaken by none that goes the same way; all others leave.
+// No packet to the same destination overtakes one that stays behind; all others leave.
 TEST_P(SealedIoTest, APacketThatStaysBehindKeepsItsPlace) {
   Octets content = tss::test::content();
   std::array<TxPacket, 5> packets;
@@ -200,9 +200,9 @@ TEST_P(SealedIoTest, PacketsThatDoNotOpenAreNotDelivered) {
   EXPECT_EQ(counts[tss::Count::in_auth_pkts], 1u);
 }
 
-// [TSS-081, TSS-104] A switch has cut it: it is no sign of an attack. What is left is read, and
-// marked as unverified, even when nothing is missing. A security header alone, or less, is nothing.
-// Each is counted once.
+// [TSS-081, TSS-104] A trimmed packet: it is no sign of an attack. The rest is read and marked as
+// unverified, even if nothing is missing. A security header alone, or less, is ignored. Each is
+// counted once.
 TEST_P(SealedIoTest, APacketThatASwitchHasCutIsReadAndNotBelieved) {
   const Octets content = tss::test::content(200);
   Octets cut = there_.seal(content, route(2, 1));
@@ -223,7 +223,7 @@ TEST_P(SealedIoTest, APacketThatASwitchHasCutIsReadAndNotBelieved) {
   EXPECT_EQ(counts[tss::Count::in_auth_pkts] + counts[tss::Count::in_auth_fail_pkts], 0u);
 }
 
-// What was forged hides nothing that came after it.
+// A forged packet hides no later one.
 TEST_P(SealedIoTest, ABatchOfNonsenseIsSkipped) {
   Octets forged = there_.seal(tss::test::content(), route(2, 1));
   forged.back() ^= std::byte{1};

@@ -33,8 +33,8 @@ TEST_F(ShmIoTest, AFullRingIsAFullBufferWhileItIsReadElseTheSocketServes) {
   EXPECT_EQ(a_->counters().tx_overflow, overflow);
 }
 
-// [LF-142] A full ring keeps the packets of everybody waiting for as long only as it is read at a
-// rate, not for as long as its reader takes one packet now and then.
+// [LF-142] A full ring delays the packets of other peers only while it is read at a minimum rate,
+// not while its reader takes one packet now and then.
 TEST_F(ShmIoTest, AReaderOfOnePacketNowAndThenHoldsNothingUp) {
   a_ = open_shm(ipv4(1));
   const std::unique_ptr<UdpIo> socket = open(at(ipv4(2)));

@@ -282,7 +282,7 @@ TEST_F(ShmIoTest, ARingThatHoldsNonsenseIsDroppedAndReported) {
 
 TEST_F(ShmIoTest, AReaderThatClaimsNonsenseSendsTheTrafficToTheSocket) {
   open_both();
-  // The reader's word lies at the beginning of the ring. It is the only mapping but that of b_.
+  // The reader's word lies at the beginning of the ring, the only mapping besides that of b_.
   std::ifstream maps("/proc/self/maps");
   for (std::string line; std::getline(maps, line);) {
     if (line.find("memfd:uet-ring") == std::string::npos) continue;
@@ -371,7 +371,7 @@ TEST_F(ShmIoTest, AKilledPeerLeavesNothing) {
   const uint64_t before = a_->counters().tx_packets;
   a_->send(out.packets());
   EXPECT_EQ(a_->counters().tx_packets, before);
-  EXPECT_EQ(::poll(&waiting, 1, 1000), 1);  // nobody is there
+  EXPECT_EQ(::poll(&waiting, 1, 1000), 1);  // no process is there
 }
 
 TEST_F(ShmIoTest, AnotherUserIsReachedThroughTheSocket) {

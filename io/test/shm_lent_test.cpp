@@ -10,8 +10,8 @@
 namespace uet::io {
 namespace {
 
-// The memory of what one call has handed out stays until the next call, though its senders have
-// ended and other rings are looked at, too.
+// The packets of one call stay valid until the next call, even if their senders have ended and
+// other rings are looked at, too.
 TEST_F(ShmIoTest, LentPacketsStayWhenTheirSenderHasEnded) {
   b_ = open_shm(ipv4(2));
   std::vector<std::unique_ptr<ShmIo>> senders;

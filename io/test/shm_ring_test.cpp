@@ -1,6 +1,5 @@
-// [LF-142] A ring in shared memory: what is put in comes out, and whatever the other side writes
-// does no harm.
-// Expected positions and octets are written by hand from the layout in io/shm/ring.h.
+// [LF-142] A ring in shared memory: packets come out as put in, and no write of the other side does
+// harm. Expected positions and octets are written by hand from the layout in io/shm/ring.h.
 #include "io/shm/memory.h"
 #include "io/shm/ring.h"
 #include "io/test/udp_testing.h"
@@ -137,7 +136,7 @@ TEST_F(ShmRingTest, AnEmptyRingUsesTheSameMemoryAgain) {
     places.push_back(last_.octets.data());
     reader_.release();
   }
-  // 64 KiB are used up by five packets; then the ring is known to be empty and begins anew.
+  // Five packets use up 64 KiB; then the ring is known to be empty and starts again.
   EXPECT_EQ(places[5], places[0]);
   EXPECT_EQ(places[10], places[0]);
 }
@@ -189,7 +188,7 @@ TEST_F(ShmRingTest, AReaderThatClaimsTooMuchIsNotBelieved) {
   EXPECT_EQ(put("z"), ShmPut::broken);
 }
 
-// What the other process may do at any time: the reader stays within the ring.
+// Possible writes of the other process at any time: the reader stays within the ring.
 TEST_F(ShmRingTest, NoiseDoesNotLeadOutOfTheRing) {
   Rng rng(11);
   for (uint32_t i = 0; i < 200'000; ++i) {

@@ -1,4 +1,5 @@
-// What the tests of shared memory share: endpoints of one host, and a ring between two of them.
+// Common parts of the tests of shared memory: endpoints of one host, and a ring between two of
+// them.
 #pragma once
 
 #include "io/shm/shm_io.h"

@@ -1,5 +1,5 @@
-// The simulated network: octets and marks arrive as sent, each fault does what it says and is
-// counted, and the same seed gives the same run.
+// The simulated network: octets and marks arrive as sent, each fault has its effect and is counted,
+// and the same seed gives the same run.
 #include "io/simnet/simnet.h"
 
 #include <gtest/gtest.h>
@@ -97,7 +97,7 @@ TEST_F(SimNetTest, DeliversOctetsAddressAndMarks) {
   expect_balance();
 }
 
-// For runs in which nobody looks at payload: a small network for large packets.
+// For runs without checks of payload: a small network for large packets.
 TEST_F(SimNetTest, OctetsBeyondTheCarriedOnesCountAndAreNotKept) {
   SimConfig config;
   config.packets_max = 2;
@@ -311,7 +311,7 @@ TEST_F(SimNetTest, QueueDropsAtTheTailAndMarksAboveItsThreshold) {
   expect_balance();
 }
 
-// [WIRE-019, WIRE-016] The tail goes, the class changes, and what is left overtakes the queue.
+// [WIRE-019, WIRE-016] The tail is removed, the class changes, and the rest overtakes the queue.
 TEST_F(SimNetTest, TrimmablePacketsAreCutInsteadOfDropped) {
   FaultPlan slow = *parse_fault_plan("rate=8m,queue=20,trim=2");
   slow.trimmable_dscp = 46;  // what send() uses
@@ -331,7 +331,7 @@ TEST_F(SimNetTest, TrimmablePacketsAreCutInsteadOfDropped) {
   expect_balance();
 }
 
-// [WIRE-016, WIRE-019] Of any other class they are dropped as a whole.
+// [WIRE-016, WIRE-019] Packets of any other class are dropped as a whole.
 TEST_F(SimNetTest, OtherClassesAreNotTrimmed) {
   FaultPlan slow = *parse_fault_plan("rate=8m,queue=20,trim=2");
   slow.trimmable_dscp = 8;  // send() uses 46
@@ -451,7 +451,7 @@ TEST_F(SimNetTest, TouchedPortsComeOnceInOrderOfEvent) {
   EXPECT_EQ(net_.take_touched(), SimNet::kNoPort);
 }
 
-// One run under every fault, as text: what arrived, when, how marked.
+// One run under every fault, as text: arrivals, times, marks.
 std::string story(uint64_t seed) {
   SimNet net(seed);
   const auto a = net.attach(address(1));

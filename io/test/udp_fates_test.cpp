@@ -1,5 +1,5 @@
-// Fates that loopback never brings about: the system calls of one socket are made to fail by a
-// seccomp filter on a thread of its own.
+// Fates that loopback never causes: a seccomp filter on a separate thread makes the system calls of
+// one socket fail.
 #include "io/test/udp_testing.h"
 
 #include <gtest/gtest.h>
@@ -111,7 +111,8 @@ TEST_F(UdpFatesTest, ARefusalIsFinalAndNamesItsError) {
     EXPECT_EQ(out_.packets()[3].error, error);
     EXPECT_EQ(arrived(), "b");
     EXPECT_EQ(sender_->tx_counters().gso_disabled, 0u);
-    // What an earlier packet may have caused is tried once more, for the run and for each of it.
+    // An error that an earlier packet may have caused is tried once more, for the run and for each
+    // of its packets.
     EXPECT_EQ(sender_->tx_counters().retries - before_.retries, error == EPERM ? 0u : 4u);
   }
 }

@@ -1,5 +1,5 @@
-// Faults of the network under the UDP backend, however it moves packets: an interface that goes
-// down, a queue without room. In a network namespace of its own; skipped without the privilege.
+// Faults of the network under the UDP backend, in each way to move packets: an interface that goes
+// down, a queue without room. In a separate network namespace; skipped without the privilege.
 #include "io/test/frame_testing.h"
 #include "io/udp/udp.h"
 
@@ -61,9 +61,10 @@ TEST_P(UdpFaultsTest, AnInterfaceMayGoDownAndComeBack) {
   EXPECT_EQ(io_->failure(), 0);
 }
 
-// A full queue of the device is told as ENOBUFS. Nothing of a socket overtakes what stays behind.
+// ENOBUFS reports a full queue of the device. No packet of a socket overtakes one that stays
+// behind.
 TEST_P(UdpFaultsTest, PacketsThatFindTheQueueFullStayInTheBatch) {
-  // One leaves at once, three fit, and nothing else moves for a second.
+  // One leaves at once, three fit, and no other packet moves for a second.
   ASSERT_TRUE(run("tc qdisc replace dev uet0 root tbf rate 8kbit burst 2kb limit 3500"));
   Outbox out = packets(3);
   io_->send(out.packets());

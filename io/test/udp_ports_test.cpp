@@ -1,4 +1,4 @@
-// Which ports the processes of one Fabric Address get, and what they are told when there are none.
+// The ports of processes at one Fabric Address, and the error when none is left.
 #include "io/test/udp_testing.h"
 
 #include <fcntl.h>
@@ -144,8 +144,8 @@ TEST(UdpPortsTest, AProcessHasNineDescriptorsAtMost) {
   EXPECT_EQ(open_descriptors(), before + 18);
 }
 
-// A port in a block may belong to another program: what would leave from there leaves from the
-// base, and answers find the way all the same. [WIRE-121]
+// A port in a block may belong to another program: packets for it leave from the base, and answers
+// still arrive. [WIRE-121]
 TEST(UdpPortsTest, APortOfTheBlockThatIsTakenIsNotNeeded) {
   const auto first = open(at(ipv4(1)));
   UdpOptions options = at(ipv4(1));
@@ -168,8 +168,8 @@ TEST(UdpPortsTest, APortOfTheBlockThatIsTakenIsNotNeeded) {
   EXPECT_EQ(ports.count(18003), 0u);
 }
 
-// [WIRE-121, decision 3] The ports that firewalls have let in from the first are taken first;
-// the rest of the range is for those that come when these are gone.
+// [WIRE-121, decision 3] Ports that firewalls have always allowed are taken first; the rest of the
+// range is for later processes.
 TEST(UdpPortsTest, AThousandProcessesFitOnOneAddress) {
   rlimit files{};
   ASSERT_EQ(::getrlimit(RLIMIT_NOFILE, &files), 0);
@@ -211,7 +211,7 @@ TEST(UdpPortsTest, AThousandProcessesFitOnOneAddress) {
   EXPECT_EQ(::setrlimit(RLIMIT_NOFILE, &before), 0);
 }
 
-// Twelve openers at once, fifteen blocks: no two get the same, nobody fails.
+// Twelve openers at once, fifteen blocks: no two get the same, and none fails.
 TEST(UdpPortsTest, ProcessesThatStartTogetherShareNothing) {
   UdpOptions options = at(ipv4(1));
   options.port_first = 19008;

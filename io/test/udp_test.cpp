@@ -1,5 +1,5 @@
 // The UDP backend over loopback, IPv4 and IPv6: octets and marks arrive, EVs become source ports,
-// each refusal has the right fate. Every test uses loopback addresses of its own.
+// each refusal has the right fate. Every test uses different loopback addresses.
 #include "io/test/udp_testing.h"
 
 #include <gtest/gtest.h>
@@ -22,7 +22,7 @@ class UdpTest : public EachMoverTest {};
 
 INSTANTIATE_TEST_SUITE_P(Each, UdpTest, ::testing::Values(Mover::calls, Mover::ring), name_of);
 
-// What holds with UDP and without.
+// Properties with UDP and without.
 class EachCarriageTest : public EachMoverTest {};
 
 INSTANTIATE_TEST_SUITE_P(Each, EachCarriageTest,
@@ -122,7 +122,7 @@ TEST_P(EachCarriageTest, DscpAndEcnTravel) {
   for (const FabricAddress& local : {ipv4(1), ipv6()}) {
     const bool is_v4 = local.family == FabricAddress::Family::ipv4;
     const auto sender = open(at(local));
-    // Of an address without ports there is one.
+    // An address without ports has one.
     const auto other = is_native() && !is_v4 ? nullptr : open(at(is_v4 ? ipv4(2) : local));
     UdpIo* const receiver = other == nullptr ? sender.get() : other.get();
     Outbox out;
@@ -182,12 +182,12 @@ TEST_P(UdpTest, InterleavedPeersStillShareSuperPackets) {
     for (const Got& g : receive(*io, 10)) order += g.text[0];
     EXPECT_EQ(order, "abcdefghij");
   }
-  // One run to the left; to the right one that the short packet ends, and another.
+  // One run to the left; two to the right, because the short packet ends the first.
   EXPECT_EQ(sender->tx_counters().messages, 3u);
   EXPECT_EQ(sender->tx_counters().system_calls, 1u);
 }
 
-// The peer waits for a message, of which two sockets send parts. The ACK after it leaves last,
+// The peer waits for a message, and two sockets send parts of it. The ACK after it leaves last,
 // although the first socket sends it.
 TEST_P(UdpTest, PayloadOfAllSocketsLeavesBeforeAcks) {
   const auto sender = open(at(ipv4(1)));
@@ -205,7 +205,7 @@ TEST_P(UdpTest, PayloadOfAllSocketsLeavesBeforeAcks) {
   EXPECT_EQ(order, "abcdk");
 }
 
-// A packet with other marks is no reason to overtake what went before it.
+// A packet with other marks must not overtake earlier ones either.
 TEST_P(EachCarriageTest, OrderHoldsAcrossMarks) {
   const auto sender = open(at(ipv4(1)));
   const auto receiver = open(at(ipv4(2)));
@@ -220,7 +220,7 @@ TEST_P(EachCarriageTest, OrderHoldsAcrossMarks) {
   EXPECT_EQ(order, "abcdefghi");
 }
 
-// [LF-132] Left to a peer, 4793 stays free; strict processes take it all the same.
+// [LF-132] Left to a peer, 4793 stays free; strict processes still take it.
 TEST_P(UdpTest, ThePortThatIsThePeersIsLeft) {
   UdpOptions client = at(ipv4(1));
   client.leave_uet_port = true;
@@ -272,11 +272,11 @@ TEST_P(EachCarriageTest, APendingErrorIsNotThePacketsFault) {
   std::string order;
   for (const Got& g : receive(*receiver, 10)) order += g.text;
   EXPECT_EQ(order, "abcdeabcde");
-  // A raw socket tells of it by its error queue only.
+  // A raw socket only reports it in its error queue.
   EXPECT_EQ(sender->tx_counters().retries > 0, !is_native());
 }
 
-// A socket connects itself to the peer that it serves most. Nobody outside may notice.
+// A socket connects itself to the peer that it serves most. This must not be visible outside.
 TEST_P(EachCarriageTest, ChangingTheMainPeerChangesNeitherDestinationNorMarks) {
   const auto sender = open(at(ipv4(1)));
   const auto left = open(at(ipv4(2)));
@@ -429,7 +429,7 @@ TEST_P(UdpTest, EmptyDatagramsAndStraysDoNoHarm) {
   ASSERT_EQ(got.size(), 3u);
   EXPECT_EQ(got[0].text + "|" + got[1].text + "|" + got[2].text, "||x");
 
-  // What is sent to a transmit socket is dropped there and wakes nobody.
+  // A packet to a transmit socket is dropped there and wakes no thread.
   Outbox stray;
   stray.add(got[2].from, "stray");
   receiver->send(stray.packets());

@@ -1,5 +1,5 @@
-// What the tests of the UDP backend share: loopback addresses of one's own, packets with memory,
-// and waiting for what arrives.
+// Common parts of the tests of the UDP backend: unique loopback addresses, packets with memory, and
+// waiting for arrivals.
 #pragma once
 
 #include "io/udp/udp.h"
@@ -42,11 +42,11 @@ inline UdpOptions at(const FabricAddress& local) {
   return options;
 }
 
-// How the packets of the UDP backend move. What they share is tested with each of them.
+// How the packets of the UDP backend move. The common tests run with each of them.
 enum class Mover {
   calls,
   ring,
-  native,  // as an IP protocol of its own
+  native,  // as a separate IP protocol
 };
 inline constexpr uint8_t kProtocol = 253;
 

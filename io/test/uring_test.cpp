@@ -1,6 +1,6 @@
-// The ring beside UDP sockets: what it saves, that nothing is overlooked or overtaken, which thread
-// has it, and what is said where the system forbids it. What it shares with plain system calls is
-// in udp_test.cpp. [decision 24]
+// The ring beside UDP sockets: its savings, that no packet is missed or overtaken, which thread has
+// it, and the error if the system forbids it. udp_test.cpp has the tests in common with plain
+// system calls. [decision 24]
 #include "io/test/udp_testing.h"
 #include "io/uring/owner.h"
 
@@ -40,7 +40,7 @@ class UringTest : public ::testing::Test {
     EXPECT_NE(found, UINT64_MAX) << name;
     return found;
   }
-  // All that these looks find, without ever sleeping on the descriptor.
+  // All packets that these looks find, without sleeping on the descriptor.
   static std::string looks(UdpIo& io, int count) {
     std::string texts;
     for (int i = 0; i < count; ++i) {
@@ -91,7 +91,8 @@ TEST_F(UringTest, MessagesOfSeveralSocketsLeaveByOneCall) {
   EXPECT_EQ(counter(*sender_, "uring_tx_system_calls"), 1u);
 }
 
-// Three sockets with several messages each, because marks change: those of one keep their order.
+// Three sockets with several messages each, because marks change: messages of one socket keep their
+// order.
 TEST_F(UringTest, EachSocketKeepsItsOrder) {
   Outbox out;
   for (int i = 0; i < 27; ++i) {
@@ -108,8 +109,8 @@ TEST_F(UringTest, EachSocketKeepsItsOrder) {
   EXPECT_EQ(orders, (std::multiset<std::string>{"adgjmpsvy", "behknqtwz", "cfilorux{"}));
 }
 
-// A message that comes while others are read, or after they were read in part, is found by looking
-// alone: nobody sleeps here, so nothing else would tell of it.
+// A message that comes while others are read, or after they were read in part, is found by the next
+// look: no thread sleeps here, so there is no other signal.
 TEST_F(UringTest, NoArrivalIsOverlooked) {
   const unsigned seed = std::random_device()();
   std::printf("seed %u\n", seed);
@@ -159,14 +160,14 @@ TEST_F(UringTest, TheRingGoesToTheThreadThatStays) {
   EXPECT_EQ(counter(*io, "uring_owners"), 0u);
   EXPECT_EQ(exchange("b"), "sssbbb");
   EXPECT_EQ(counter(*io, "uring_owners"), 1u);
-  // A guest gets along without it, and the owner goes on.
+  // A guest works without it, and the owner continues.
   std::thread([&] {
     EXPECT_EQ(exchange("c"), "sssccc");
     EXPECT_EQ(exchange("d"), "sssddd");
   }).join();
   EXPECT_EQ(counter(*io, "uring_owners"), 1u);
   EXPECT_EQ(exchange("e"), "ssseee");
-  // Who stays gets it; so does the next one, when the owner is no more.
+  // A thread that stays gets it; so does the next one, when the owner has ended.
   std::thread([&] {
     for (int i = 0; i < 10; ++i) EXPECT_EQ(exchange("f"), "sssfff");
   }).join();
@@ -190,13 +191,13 @@ TEST(RingOwnerTest, EachOwnerHasToStayTwiceAsLong) {
   EXPECT_EQ(calls(), 8);
   EXPECT_EQ(calls(), 16);
   EXPECT_FALSE(owner.is_due(self));
-  owner.on_own_call();  // and begins anew
+  owner.on_own_call();  // and restarts
   EXPECT_EQ(calls(), 32);
   owner.change_to(self, false);
   EXPECT_FALSE(owner.is(self));
 }
 
-// A request that goes on would hold the socket some milliseconds beyond its end.
+// A request in progress would hold the socket some milliseconds beyond its end.
 TEST_F(UringTest, ItsPortIsFreeWhenItsOwnerClosesIt) {
   UdpOptions options = at(ipv4(4), Mover::ring);
   options.strict_port = true;
@@ -222,7 +223,8 @@ bool forbid_rings(int error) {
          ::prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
 }
 
-// [LF-143] Who asked for a ring by name gets no other backend, and is told what to do.
+// [LF-143] An application that asks for a ring by name gets no other backend, but an error with the
+// remedy.
 TEST_F(UringTest, ARefusalNamesItsRemedy) {
   const std::pair<int, const char*> cases[] = {{EPERM, "kernel.io_uring_disabled"},
                                                {ENOSYS, "FI_UET_IO=udp"},

@@ -35,7 +35,7 @@ class XdpFaultsTest : public XdpTest {
   }
 };
 
-// A receiver that does not look loses packets, and says how many; then it goes on.
+// A receiver that does not look loses packets, and counts them; then it continues.
 TEST_F(XdpFaultsTest, AFullRingDropsAndCounts) {
   const auto a = open_xdp(here(0));
   UdpOptions small = here(1);
@@ -60,7 +60,7 @@ TEST_F(XdpFaultsTest, AFullRingDropsAndCounts) {
   }
 }
 
-// What is lent is not written again, however much comes.
+// Lent memory is not written again, however many packets come.
 TEST_F(XdpFaultsTest, LentFramesAreLeftAlone) {
   const auto a = open_xdp(here(0));
   UdpOptions small = here(1);
@@ -178,7 +178,8 @@ TEST_F(XdpFaultsTest, ASmallerMtuIsAnErrorOfThePath) {
   EXPECT_EQ(receive(*b, 1).size(), 1u);
 }
 
-// [LF-141] Frames go through routers, too; what a route does not carry is for the IP stack to say.
+// [LF-141] Frames go through routers, too; the IP stack reports a packet that is too long for the
+// route.
 TEST_F(XdpFaultsTest, AFrameIsNoLongerThanItsRouteCarries) {
   TwoHosts::enter(1);
   ASSERT_TRUE(run("ip addr add 10.47.98.2/32 dev eth-uet"));
@@ -269,7 +270,7 @@ TEST_F(XdpFaultsTest, EveryReceiveQueueIsRead) {
   EXPECT_TRUE(run("ip link del eth-q0"));
 }
 
-// [LF-144] A bridge has no XDP of its own, and what its ports bring may be joined.
+// [LF-144] A bridge has no XDP itself, and packets from its ports may be joined.
 TEST_F(XdpFaultsTest, AVirtualInterfaceWithoutXdpIsRefused) {
   TwoHosts::enter(1);
   ASSERT_TRUE(

@@ -1,5 +1,5 @@
-// The AF_XDP backend between two hosts, with itself and with the UDP backend: what leaves as a
-// frame, what arrives how, and what is refused. See xdp_testing.h for when it is skipped.
+// The AF_XDP backend between two hosts, with itself and with the UDP backend: which packets leave
+// as frames, how packets arrive, and what is refused. See xdp_testing.h for when it is skipped.
 #include "io/test/xdp_testing.h"
 
 namespace uet::io {
@@ -20,7 +20,7 @@ TEST_P(XdpFamilyTest, FewPacketsGoAsFramesAndArriveThroughTheProgram) {
 }
 
 // Both backends understand each other; the UDP sockets of this kernel leave the checksum of IPv6 to
-// a device, and a veth is none. [WIRE-024]
+// a device, and a veth computes none. [WIRE-024]
 TEST_P(XdpFamilyTest, PeersOfTheUdpBackendAreUnderstood) {
   const auto udp = open(here(0, GetParam()));
   const auto xdp = open_xdp(here(1, GetParam()));
@@ -185,7 +185,7 @@ TEST_F(XdpTest, PeersOfThisHostTakeTheUdpSocket) {
   EXPECT_EQ(xdp->tx_counters().frames, 0u);
 }
 
-// Neither way keeps the other from being read.
+// Neither path keeps the other from being read.
 TEST_F(XdpTest, FramesAndDatagramsAreReadInTurn) {
   const auto far = open_xdp(here(0));
   const auto xdp = open_xdp(here(1));

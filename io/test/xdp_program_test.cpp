@@ -32,7 +32,7 @@ void repair(std::vector<std::byte>& frame, size_t header_bytes) {
   frame[kIp + 11] = static_cast<std::byte>(~sum);
 }
 
-// [LF-144] Packets of others, and what is not a plain packet to us, are matters of the kernel.
+// [LF-144] Packets of other hosts, and packets to us that are not plain, go to the kernel.
 TEST_F(XdpProgramTest, OnlyPlainPacketsToThisAddressAndPortAreTaken) {
   const auto b = open_xdp(here(1));
   UdpOptions another = here(1);
@@ -214,7 +214,7 @@ TEST_F(XdpProgramTest, AKilledProcessLeavesNothingBehind) {
   EXPECT_FALSE(has_program());
 }
 
-// [LF-144] An interface has one program: the second process is told so, and the first goes on.
+// [LF-144] An interface has one program: the second process gets an error, and the first continues.
 TEST_F(XdpProgramTest, AnotherProgramOnTheInterfaceIsNamed) {
   const auto first = open_xdp(here(1));
   ASSERT_TRUE(first);

@@ -1,5 +1,5 @@
 // Two hosts for tests of the AF_XDP backend; see frame_testing.h. Such tests are skipped where this
-// process may not use AF_XDP, with the backend's own words.
+// process may not use AF_XDP, with the backend's error text.
 #pragma once
 
 #include "io/host/interfaces.h"

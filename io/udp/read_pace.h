@@ -11,17 +11,17 @@ namespace uet::io {
 // A receiver that reads a stream as fast as it comes reads each page while the sender's processor
 // still has it, the kernel gives it back at once, and the sender's next copy waits for the line to
 // change hands: two to four times the time of the copy. So a stream rests between reads. Single
-// messages do not: nothing rests before `kStream` octets came without a pause.
+// messages do not rest: only after `kStream` octets without a pause.
 class ReadPace {
  public:
   static constexpr uint32_t kBulk = 32 * 1024;         // octets of a read that is part of a stream
   static constexpr uint64_t kStream = 5 * 256 * 1024;  // more than a message of 1 MiB
   static constexpr Duration kRest = Duration::microseconds(40);
   static constexpr Duration kPause = Duration::microseconds(25);  // ends a stream
-  static constexpr uint64_t kGulp = 64 * 1024;  // a rest that brings less was none of a stream
+  static constexpr uint64_t kGulp = 64 * 1024;  // a pause with fewer octets is not in a stream
   static constexpr uint32_t kOctetsPerNs = 16;  // what may arrive; no rest is to fill the buffer
 
-  // buffer_bytes: what the kernel keeps for us.
+  // buffer_bytes: the size of the kernel's buffer.
   void configure(uint32_t buffer_bytes) {
     rest_ = std::min(kRest, Duration::nanoseconds(buffer_bytes / kOctetsPerNs));
   }
@@ -30,7 +30,7 @@ class ReadPace {
   bool may_be_stream() const { return streamed_ != 0; }
   bool is_resting(Instant now) const { return now < next_; }
 
-  // One read. is_all: nothing more waits, as far as is known without asking.
+  // One read. is_all: no more packets wait, as far as is known without a system call.
   void on_read(uint32_t octets, bool is_all, Instant now) {
     next_ = now;
     is_rest_due_ = false;

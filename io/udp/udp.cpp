@@ -1,4 +1,4 @@
-// Which ports a process gets, and its error queues. Packets are moved by udp_tx and udp_rx.
+// The ports of a process, and its error queues. udp_tx and udp_rx move packets.
 #include "io/udp/udp.h"
 
 #include "io/frame/frame.h"
@@ -24,7 +24,7 @@ namespace uet::io {
 namespace {
 
 constexpr uint32_t kIpBytesMax = 65535;  // of an IPv4 packet, and of what follows an IPv6 header
-// The block that contains 4793 belongs to nobody: its sender could be the owner of 4793.
+// No process owns the block that contains 4793: its sender could be the owner of 4793.
 constexpr uint16_t kBlockOfUetPort = kUetPort / UdpIo::kBlockPorts * UdpIo::kBlockPorts;
 
 bool is_ipv6(const FabricAddress& a) { return a.family == FabricAddress::Family::ipv6; }
@@ -36,7 +36,7 @@ int bind_to(const Fd& fd, FabricAddress address, uint16_t port) {
   return ::bind(fd.get(), &name.any, length) == 0 ? 0 : errno;
 }
 
-// A raw socket hears what is for other addresses until it is bound: nothing of that may stay in it.
+// A raw socket receives packets for other addresses until it is bound: these must not stay in it.
 bool bind_quietly(const Fd& fd, const FabricAddress& local) {
   if (!UdpTxSockets::deafen(fd) || bind_to(fd, local, 0) != 0) return false;
   std::byte octet;
@@ -204,7 +204,7 @@ bool UdpIo::bind_whole(const UdpOptions& options, int& failure) {
   return true;
 }
 
-// The first port is the block: who holds it sends from the others.
+// The first port is the block: its owner sends from the others.
 bool UdpIo::bind_block(const UdpOptions& options, uint32_t first, uint32_t blocks, int& failure) {
   Fd socket = open_udp_socket(local_);
   failure = socket ? 0 : errno;
@@ -221,8 +221,8 @@ bool UdpIo::bind_block(const UdpOptions& options, uint32_t first, uint32_t block
   return true;
 }
 
-// Binds the socket to the base of a block that nobody holds; 0: none, or a failure for another
-// reason. A random start keeps processes that start together from queueing up at the same block.
+// Binds the socket to the base of a free block; 0: none, or a failure for another reason. A random
+// start keeps processes that start together from queueing up at the same block.
 uint16_t UdpIo::bind_free_block(const Fd& socket, uint32_t first, uint32_t blocks,
                                 int& failure) const {
   const uint32_t start = blocks > 0 ? random_below(blocks) : 0;
@@ -344,12 +344,12 @@ int UdpIo::failure() const {
     ifreq request{};
     std::memcpy(request.ifr_name, interface_.data(),
                 std::min(interface_.size(), sizeof request.ifr_name - 1));
-    // A socket that somebody else closed shows here, too.
+    // A socket that another part of the process closed shows here, too.
     if (::ioctl(receive_socket().get(), SIOCGIFFLAGS, &request) != 0) return errno;
     if ((request.ifr_flags & IFF_UP) == 0) return ENETDOWN;
   }
   const Fd probe = open_udp_socket(local_);
-  if (!probe) return 0;  // no descriptor is left; that says nothing about the network
+  if (!probe) return 0;  // no descriptor is left; that is no evidence about the network
   return bind_to(probe, local_, 0);
 }
 
@@ -400,7 +400,7 @@ void UdpIo::drain_errors(const Fd& fd) {
       PathError found{from_sockaddr(to), static_cast<int>(detail.ee_errno)};
       if (native_.protocol != 0) {
         found.to.port = kUetPort;
-        // Nobody there takes this protocol.
+        // No socket of that host takes this protocol.
         if (found.error == ENOPROTOOPT || found.error == EPROTO) found.error = ECONNREFUSED;
       }
       const bool known = std::any_of(
@@ -413,7 +413,7 @@ void UdpIo::drain_errors(const Fd& fd) {
 }
 
 // The MTU that the kernel has for the route now, not the one that the ICMP error names: that may be
-// forged. What it said before may be of a route that has become smaller once more. [LF-141]
+// forged. An earlier value may belong to a route that has become smaller again. [LF-141]
 uint32_t UdpIo::route_mtu(const FabricAddress& to) {
   const int64_t now_ns = coarse_now_ns();
   if (now_ns - questions_.since_ns >= 1'000'000'000) {

@@ -36,7 +36,7 @@ struct UdpOptions {
   // Asked of the system, which may grant less; 0 leaves its default.
   uint32_t receive_buffer_bytes = 4 << 20;
   uint32_t send_buffer_bytes = 4 << 20;
-  uint32_t mtu_bytes = 0;  // of IP packets; 0: that of the interface with the address
+  uint32_t mtu_bytes = 0;  // of IP packets; 0: the one of the interface with the address
   bool gso = true;
   bool gro = true;
   bool ring = false;  // io_uring, or fail
@@ -49,10 +49,10 @@ struct UdpOptions {
   // it, CRC and all. [WIRE-022, WIRE-089]
   bool crc = false;
   uint64_t cut_dscps = 0;
-  bool deaf = false;  // drop all that arrives: somebody else receives what comes to these ports
+  bool deaf = false;  // drop all arrivals: another process receives packets to these ports
 };
 
-// What these options say of packets that travel without UDP.
+// Effect of these options on packets that travel without UDP.
 inline NativeFormat native_format(const UdpOptions& options) {
   if (options.ip_protocol == 0) return {};
   return {.ip_protocol = options.ip_protocol,
@@ -80,8 +80,8 @@ class UdpIo final : public PacketIo {
   }
   bool watch_input(int fd) override;
 
-  // Fates: EAGAIN and ENOBUFS are `later`, for the rest of that socket too; what the system refuses
-  // for one packet (EFAULT, EMSGSIZE, no route) is `never` for that packet only.
+  // Fates: EAGAIN and ENOBUFS are `later`, for the rest of that socket too; a refusal of one packet
+  // by the system (EFAULT, EMSGSIZE, no route) is `never` for that packet only.
   void send(std::span<TxPacket> packets) override { tx_.send(packets); }
   std::span<RxDatagram> receive() override { return rx_.receive(); }
   // ICMP errors and local refusals. Looks at the sockets about once a clock tick (1 to 10 ms), at

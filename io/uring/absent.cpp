@@ -1,4 +1,4 @@
-// Of a build without liburing.
+// The ring in a build without liburing.
 #include "io/udp/ring.h"
 
 namespace uet::io {

@@ -1,5 +1,5 @@
-// Which thread has a ring. The kernel lets one thread only use a ring that is as cheap as ours, and
-// an engine may be entered by several: the ring goes to the one that comes and comes again.
+// The thread that owns a ring. The kernel lets only one thread use a ring that is as cheap as ours,
+// and several may enter an engine: the thread that enters most regularly gets the ring.
 #pragma once
 
 #include <pthread.h>
@@ -22,8 +22,8 @@ class RingOwner {
   }
   // A call of the owner: another thread must count its calls from the beginning.
   void on_own_call() { calls_ = 0; }
-  // The ring is this thread's from here on. With is_owned false nobody has it, and nobody gets it
-  // before twice as many calls.
+  // The ring belongs to this thread from here on. With is_owned false no thread has it, and none
+  // gets it before twice as many calls.
   void change_to(pthread_t thread, bool is_owned) {
     owner_ = thread;
     is_owned_ = is_owned;

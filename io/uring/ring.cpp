@@ -1,4 +1,4 @@
-// Requests to the kernel and what comes of them.
+// Requests to the kernel and their results.
 #include "io/uring/ring.h"
 
 #include "base/assert.h"
@@ -10,7 +10,7 @@
 namespace uet::io {
 namespace {
 
-// What requests are told apart by; those that send have the number of their departure.
+// Tags of requests; send requests have the number of their departure.
 constexpr uint64_t kWatching = UINT64_MAX;
 constexpr uint64_t kStopWatching = UINT64_MAX - 1;
 
@@ -121,7 +121,7 @@ io_uring_sqe* Uring::add_request() {
   return sqe;
 }
 
-// Hands over what was added. The number of requests that the kernel took, or a negative errno.
+// Submits added requests. The number that the kernel took, or a negative errno.
 int Uring::enter(uint32_t wait_for, uint32_t flags) {
   io_uring_smp_store_release(ring_.sq.ktail, ring_.sq.sqe_tail);
   const uint32_t waiting = ring_.sq.sqe_tail - io_uring_smp_load_acquire(ring_.sq.khead);
@@ -138,7 +138,7 @@ bool Uring::may_have_arrivals() {
   const bool is_flagged = (io_uring_smp_load_acquire(ring_.sq.kflags) &
                            (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
   if (is_watching_ && !is_flagged) return has_more_;
-  // First what has come is read; the kernel is told to watch on while the next packet is under way.
+  // Reads arrived packets first; the kernel is told to watch on while the next packet is under way.
   if (is_watching_ && !is_told_) {
     is_told_ = true;
     return true;
@@ -201,7 +201,7 @@ bool Uring::send(std::span<UdpDeparture> departures) {
     ++counters_.tx_system_calls;
     const int result = enter(0, 0);
     if (result == -EINTR) continue;
-    // What the kernel did not take is taken back.
+    // Requests that the kernel did not take are withdrawn.
     const uint32_t left = ring_.sq.sqe_tail - io_uring_smp_load_acquire(ring_.sq.khead);
     ring_.sq.sqe_tail -= left;
     unanswered -= left;

@@ -12,7 +12,7 @@ XdpMemory::~XdpMemory() {
 
 bool XdpMemory::map(uint32_t frames) {
   bytes_ = size_t{frames} * kFrameBytes;
-  // Shared, so that after a fork the pages which the kernel knows are still those of this process.
+  // Shared, so that after a fork the pages known to the kernel are still those of this process.
   void* const memory =
       ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
   if (memory == MAP_FAILED) return false;

@@ -1,5 +1,5 @@
 // The memory that AF_XDP sockets share with the kernel: frames of equal length, registered once.
-// Who has which frame, the users know. [decision 26]
+// Its users track the owner of each frame. [decision 26]
 #pragma once
 
 #include "io/socket.h"
@@ -25,8 +25,8 @@ class XdpMemory {
 
   // False with errno.
   bool map(uint32_t frames);
-  // Tells a new AF_XDP socket of it. False with errno: ENOBUFS when the process may not lock so
-  // much memory.
+  // Registers it with a new AF_XDP socket. False with errno: ENOBUFS when the process may not lock
+  // so much memory.
   bool register_with(const Fd& socket) const;
 
   // Where a frame begins. `address` is an offset, as in descriptors.

@@ -1,5 +1,5 @@
-// Waits for what the kernel has yet to take from a process that has just ended, however it ended: a
-// program is off the interface, and a queue free, some milliseconds after its last descriptor.
+// Waits for the kernel to release resources of a process that has just ended: a program is off the
+// interface, and a queue free, some milliseconds after its last descriptor.
 #pragma once
 
 #include <unistd.h>

@@ -115,7 +115,7 @@ int XdpPort::open_queues(const Settings& settings) {
   return failure;
 }
 
-// All or none: a socket that failed to bind, and those that share with it, are made anew.
+// All or none: a socket that failed to bind, and those that share with it, are made again.
 int XdpPort::open_queues(const Settings& settings, uint16_t mode) {
   queues_ = std::make_unique<XdpQueue[]>(queue_count_);
   XdpQueue::Settings one;

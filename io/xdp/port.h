@@ -66,7 +66,7 @@ class XdpPort {
   uint32_t queue_count_ = 0;
   uint32_t frames_per_queue_ = 0;
   uint32_t pieces_max_ = 1;
-  uint32_t failed_queue_ = 0;  // what open_queues() says is of this one
+  uint32_t failed_queue_ = 0;  // the error of open_queues() is about this one
   bool is_zero_copy_ = false;
   XdpProgram program_;  // the first to go
 };

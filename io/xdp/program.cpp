@@ -143,7 +143,8 @@ std::vector<bpf_insn> assemble(const FabricAddress& local, uint8_t ip_protocol,
   program.move(r4, r2);  // all headers are there: the kernel's verifier asks for it, too
   program.add_to(r4, static_cast<int32_t>(headers));
   program.if_above(r4, r3, pass);
-  program.load(BPF_W, r5, r2, 0);  // to our Ethernet address: others pass, as in promiscuous mode
+  program.load(BPF_W, r5, r2, 0);  // to our Ethernet address: other packets pass, as in promiscuous
+                                   // mode
   program.unless(r5, value_at<uint32_t>(interface.mac.data()), pass);
   program.load(BPF_H, r5, r2, 4);
   program.unless(r5, value_at<uint16_t>(interface.mac.data() + 4), pass);
@@ -219,11 +220,11 @@ bool XdpProgram::load(const FabricAddress& local, uint8_t ip_protocol, const Int
   return is_loaded;
 }
 
-// On an interface without a device, packets come from this host, and behind the driver those of a
-// stream may come joined, with one UDP header before all of them, and without a sign of it.
+// On an interface without a device, packets come from this host, and behind the driver packets of a
+// stream may be joined, with one UDP header before all of them, and without a sign of it.
 bool XdpProgram::attach(const Interface& interface, std::string& error) {
   if (attach_at(Place::driver, interface, error)) return true;
-  // Whatever the driver dislikes: XDP, its MTU, its queues.
+  // Any obstacle of the driver: XDP, its MTU, its queues.
   const bool is_dislike = errno != EBUSY && errno != EEXIST && errno != EPERM;
   return is_dislike && !interface.is_virtual && attach_at(Place::generic, interface, error);
 }

@@ -13,7 +13,7 @@
 
 namespace uet::io {
 
-// What the program writes before each frame that it hands over. [PDS-141]
+// Written by the program before each frame that it hands over. [PDS-141]
 struct XdpStamp {
   static constexpr uint64_t kThere = 0x7565'7420'7374'616d;
   uint64_t at_ns = 0;  // CLOCK_MONOTONIC
@@ -34,8 +34,8 @@ class XdpProgram {
   // this IP protocol, or, with 0, of UDP to the port of `local`.
   bool load(const FabricAddress& local, uint8_t ip_protocol, const Interface& interface,
             std::string& error);
-  // Runs it on what arrives there: in the driver, or else behind that of a network device. While no
-  // socket has been named all packets pass.
+  // Runs it on arriving packets: in the driver, or else after the driver. While no socket has been
+  // named all packets pass.
   bool attach(const Interface& interface, std::string& error);
   // Only there.
   bool attach_at(Place place, const Interface& interface, std::string& error);

@@ -35,7 +35,7 @@ class XdpQueue {
   XdpConsumer<uint64_t>& sent() { return sent_; }
   XdpConsumer<xdp_desc>& arrived() { return arrived_; }
   XdpProducer<xdp_desc>& to_send() { return to_send_; }
-  // Publishes what was put into fill(), and wakes the driver if it waits for that.
+  // Publishes the entries put into fill(), and wakes the driver if it waits for them.
   void give_back();
 
   const Fd& socket() const { return socket_; }

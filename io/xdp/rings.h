@@ -1,5 +1,5 @@
 // The rings that an AF_XDP socket shares with the kernel: one side writes entries, the other reads
-// them, and each publishes how far it has come. No system call. [decision 26]
+// them, and each publishes its position. No system call. [decision 26]
 #pragma once
 
 #include "io/socket.h"
@@ -39,7 +39,7 @@ class XdpRing {
     return true;
   }
   uint32_t size() const { return size_; }
-  // The kernel sleeps and must be called before it goes on with this ring.
+  // The kernel sleeps and must be called before it continues with this ring.
   bool needs_wakeup() const {
     return (__atomic_load_n(flags_, __ATOMIC_RELAXED) & XDP_RING_NEED_WAKEUP) != 0;
   }
@@ -83,7 +83,7 @@ class XdpConsumer : public XdpRing<Entry> {
   }
   // Only with has_entry().
   Entry take() { return this->entry(mine_++); }
-  // What was taken may be written again.
+  // Taken entries may be overwritten.
   void release() { __atomic_store_n(this->consumer_, mine_, __ATOMIC_RELEASE); }
 
  private:

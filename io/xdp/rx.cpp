@@ -1,4 +1,4 @@
-// Which queue is next, and from frames to datagrams.
+// Chooses the next queue, and converts frames to datagrams.
 #include "io/xdp/rx.h"
 
 #include <algorithm>
@@ -54,8 +54,8 @@ void XdpRx::take_from(uint32_t queue) {
   arrived.release();
 }
 
-// The octets of one packet, which lie together; none when they are not as they should be. Copied
-// only where it took more than one frame.
+// The contiguous octets of one packet; none when its frames are invalid. Copied only if it has more
+// than one frame.
 std::span<std::byte> XdpRx::take_packet(uint32_t queue, Instant& at) {
   XdpConsumer<xdp_desc>& arrived = port_->queues()[queue].arrived();
   const xdp_desc entry = arrived.take();
@@ -66,8 +66,8 @@ std::span<std::byte> XdpRx::take_packet(uint32_t queue, Instant& at) {
   return (entry.options & XDP_PKT_CONTD) == 0 ? first : join(queue, first);
 }
 
-// The kernel shows all frames of a packet together. One of too many is taken to its end, so that
-// what it carries is not taken for a packet of its own.
+// The kernel shows all frames of a packet together. A packet with too many is read to its end, so
+// that its payload is not read as another packet.
 std::span<std::byte> XdpRx::join(uint32_t queue, std::span<std::byte> first) {
   ++counters_.joined;
   XdpConsumer<xdp_desc>& arrived = port_->queues()[queue].arrived();
@@ -94,8 +94,8 @@ std::span<std::byte> XdpRx::join(uint32_t queue, std::span<std::byte> first) {
   return {room, bytes};
 }
 
-// The program's stamp, where the driver has room for it, else now. It is taken away, so that it
-// cannot be taken for that of a later frame in the same place. [PDS-141, PDS-241]
+// The program's stamp, if the driver has room for it, else now. It is cleared, so that a later
+// frame in the same place does not show it. [PDS-141, PDS-241]
 Instant XdpRx::arrival_of(std::byte* frame) const {
   XdpStamp stamp;
   std::memcpy(&stamp, frame - sizeof stamp, sizeof stamp);

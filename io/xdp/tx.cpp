@@ -1,4 +1,4 @@
-// From packets to frames, and how the kernel is told of them.
+// Converts packets to frames, and notifies the kernel.
 #include "io/xdp/tx.h"
 
 #include "io/frame/frame.h"

@@ -27,7 +27,7 @@ class XdpTx {
 
   // A frame leaves with the next flush(). `from` has the packet's source port. False: no room now.
   bool add(const TxPacket& packet, const FabricAddress& from, const NextHop& hop);
-  // Sends what was added, and what an earlier call left behind.
+  // Sends added frames, and those that an earlier call left behind.
   void flush();
   // After flush(): the kernel has not taken all; to be called again soon.
   bool has_rest() const { return has_rest_; }

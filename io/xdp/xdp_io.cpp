@@ -1,4 +1,4 @@
-// Which packets leave as frames, and when the UDP socket is looked at.
+// Chooses the packets that leave as frames, and when the UDP socket is read.
 #include "io/xdp/xdp_io.h"
 
 #include "io/frame/frame.h"
@@ -13,7 +13,7 @@
 namespace uet::io {
 namespace {
 
-// Of IP packets through this interface; 0: it is gone.
+// MTU of IP packets through this interface; 0: it is gone.
 uint32_t mtu_of(const std::string& interface) {
   const Fd any(::socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0));
   ifreq request{};
@@ -97,7 +97,7 @@ void XdpIo::send(std::span<TxPacket> packets) {
   size_t left = 0;  // packets in a row for the IP stack, which takes them together
   const auto pass_to_stack = [&](size_t end) {
     if (left == 0) return;
-    tx_.flush();  // what comes before them leaves before them
+    tx_.flush();  // packets before them leave before them
     udp_->send(packets.subspan(end - left, left));
     left = 0;
   };
@@ -114,13 +114,13 @@ void XdpIo::send(std::span<TxPacket> packets) {
   flush(now);
 }
 
-// Null when the packet is one for the IP stack.
+// Null when the packet must go to the IP stack.
 const NextHop* XdpIo::next_hop(const TxPacket& packet, Instant now) {
   const FabricAddress local = udp_->local_address();
   const uint32_t bytes = packet.bytes() + around_bytes(native_, local, packet);
   if (tx_.is_down() || bytes > limit_.bytes || packet.to.family != local.family) return nullptr;
   const NextHop* const hop = next_hops_->find(packet.to, now);
-  // What a router refuses is heard of by the UDP socket, and changes the MTU of the route. [LF-141]
+  // The UDP socket gets a router's refusal, which changes the MTU of the route. [LF-141]
   if (hop != nullptr && hop->mtu_bytes != 0 && bytes > hop->mtu_bytes) return nullptr;
   return hop;
 }

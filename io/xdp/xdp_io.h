@@ -1,9 +1,9 @@
 // Packets by AF_XDP, past the kernel's IP stack in both directions: a BPF program on the interface
-// hands those for this address and port to sockets whose frames lie in memory shared with the
-// driver. A UDP socket holds the port, and carries what has no known next hop, peers on this host,
-// and packets that the program leaves alone. The same packets on the wire as the UDP backend.
-// One process has an interface. Linux 5.11, Ethernet; CAP_NET_ADMIN, CAP_BPF, CAP_NET_RAW.
-// What it passes by: netfilter, IPsec, shaping, and captures of the host. [decision 26, LF-144]
+// passes packets for this address and port to sockets whose frames lie in memory shared with the
+// driver. A UDP socket holds the port, and carries packets without a known next hop, traffic on
+// this host, and packets that the program does not take. The same packets on the wire as the UDP
+// backend. One process has an interface. Linux 5.11, Ethernet; CAP_NET_ADMIN, CAP_BPF, CAP_NET_RAW.
+// It bypasses netfilter, IPsec, shaping, and captures of the host. [decision 26, LF-144]
 #pragma once
 
 #include "io/host/next_hops.h"
@@ -50,11 +50,11 @@ class XdpIo final : public PacketIo {
   const XdpRxCounters& rx_counters() const { return rx_.counters(); }
 
  private:
-  // Where the kernel copies each frame, a batch of more gains by GSO what frames gain by going past
+  // If the kernel copies each frame, larger batches gain more by GSO than frames gain by bypassing
   // the IP stack. Without UDP there is no GSO.
   static constexpr uint32_t kFewPackets = 4;
-  // The UDP socket is looked at once in so many times, and every other time while something comes
-  // there, until so many looks in a row found nothing.
+  // The UDP socket is read once in so many times, and every other time while packets come there,
+  // until so many reads in a row found nothing.
   static constexpr uint32_t kLooksPerStackLook = 16;
   static constexpr uint32_t kStackPatience = 64;
   static constexpr Duration kMtuKept = Duration::milliseconds(100);
