@@ -1,5 +1,5 @@
-// From a frame that the kernel handed over before its IP stack to a datagram: what the stack would
-// have checked is checked here. Octets only, for packet sockets and AF_XDP alike.
+// Converts a frame that the kernel handed over before its IP stack to a datagram, with the checks
+// of the stack. Octets only, for packet sockets and AF_XDP alike.
 #pragma once
 
 #include "io/frame/frame.h"
@@ -26,7 +26,7 @@ class FrameReader {
   enum class Checksum : uint8_t {
     unknown,
     maybe_begun,  // a sender on this host may have left it to a device, and the frame met none
-    right,        // somebody has looked, or the frame never left this host
+    right,        // the checksum was verified, or the frame never left this host
   };
 
   // Frames to the address and port of `local`, or, if `native` is used, of its protocol. Counts in
@@ -36,8 +36,8 @@ class FrameReader {
     native_ = native;
     drops_ = &drops;
   }
-  // Fills in a datagram but for its time of arrival. from_this_host: any sender is believed. False:
-  // counted and dropped.
+  // Fills in a datagram except for its time of arrival. from_this_host: any sender is accepted.
+  // False: counted and dropped.
   bool read(std::span<std::byte> frame, Checksum checksum, bool from_this_host,
             RxDatagram& datagram) const;
 

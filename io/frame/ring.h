@@ -29,7 +29,7 @@ class FrameRing {
   };
   // Lent until give_back().
   struct Frame {
-    std::span<std::byte> octets;  // none when it is not as it should be
+    std::span<std::byte> octets;  // none when it is damaged
     FrameOffload offload;
     uint32_t interface_index = 0;
   };
@@ -44,7 +44,7 @@ class FrameRing {
   bool open(const Settings& settings);
   // The kernel asks the ring that listens last first. False with errno.
   bool listen();
-  // Ends both; takes as long as open(), and what was lent is gone.
+  // Closes both; takes as long as open(), and lent packets are gone.
   void close();
 
   // take() has a frame to lend. After this returns a frame of another ring, earlier frames of this

@@ -1,4 +1,4 @@
-// Which ring is next, and from frames to datagrams.
+// Chooses the next ring, and converts frames to datagrams.
 #include "io/frame/rx.h"
 
 #include "io/frame/together.h"
@@ -58,8 +58,8 @@ std::span<RxDatagram> FrameRx::receive() {
   return {datagrams_.data(), count};
 }
 
-// The ring whose next frame is the oldest; null when there is none. The kernel fills the rings in
-// the order of arrival: a frame that is older than one seen is seen by looking afterwards.
+// The ring with the oldest next frame; null when there is none. The kernel fills the rings in the
+// order of arrival: after a frame is seen, all older frames are visible.
 FrameRing* FrameRx::ring_with_next() {
   const bool has_short = short_.has_frame();
   if (!long_.has_frame()) return has_short ? &short_ : nullptr;
@@ -67,7 +67,7 @@ FrameRing* FrameRx::ring_with_next() {
   return short_.arrived_at() <= long_.arrived_at() ? &short_ : &long_;
 }
 
-// Takes the ring's next frame, which may be nothing for us.
+// Takes the ring's next frame, which may be for another process.
 void FrameRx::open_frame(FrameRing& ring) {
   const uint64_t stamp = ring.arrived_at();
   const auto [octets, offload, interface_index] = ring.take();

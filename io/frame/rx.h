@@ -55,7 +55,7 @@ class FrameRx {
   uint64_t dropped() const { return short_.dropped() + long_.dropped(); }
 
  private:
-  // Whatever the MTU, a few joined packets are short, or they would use up the large slots.
+  // With any MTU, a few joined packets are short; otherwise they would use up the large slots.
   static constexpr uint32_t kShortBytes = 9216;
   static constexpr uint32_t kShortBytesMax = 1 << 14;  // longer slots for all are a waste
   static constexpr uint32_t kLongBytes = (1 << 16) + kEthernetHeader;

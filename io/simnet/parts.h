@@ -1,5 +1,5 @@
-// What a SimNet is made of: the packets under way, the events to come, the addresses and paths, and
-// the ports that changed. Each takes its memory when the network is made or a port is added.
+// The parts of a SimNet: packets under way, pending events, addresses and paths, and changed ports.
+// Each takes its memory when the network is made or a port is added.
 #pragma once
 
 #include "io/fault/fault_plan.h"
@@ -54,7 +54,7 @@ class Packets {
   uint32_t carried_bytes_;
   uint32_t count_;
   uint32_t free_head_ = kNone;
-  std::vector<Packet> packets_;  // those that were ever used; there is room for all
+  std::vector<Packet> packets_;  // ports that were ever used; there is room for all
   std::unique_ptr<std::byte[]> memory_;
 };
 
@@ -70,8 +70,8 @@ struct Event {
   Kind kind;
 };
 
-// What is to happen, the earliest first. Mostly events are added in the order in which they are to
-// happen: those stand in a queue, the others in a binary heap.
+// Pending events, the earliest first. Mostly events are added in their order of time: those stand
+// in a queue, the others in a binary heap.
 class Events {
  public:
   Events() : queue_(kQueued) {}
@@ -86,7 +86,7 @@ class Events {
     const Event* const first = first_event();
     return first != nullptr && first->at_ns <= now.ns();
   }
-  // The earliest; there must be one.
+  // The earliest event; requires that there is one.
   Event take();
 
  private:
@@ -103,11 +103,11 @@ class Events {
   uint64_t made_ = 0;
 };
 
-// Which address is which port.
+// From addresses to ports.
 class Directory {
  public:
   Directory();
-  // kNone: nobody ever had it.
+  // kNone: the address was never attached.
   uint32_t find(const FabricAddress& address) const {
     const uint32_t* const port = ports_.find({address});
     return port == nullptr ? kNone : *port;
@@ -140,7 +140,7 @@ class Paths {
  public:
   const FaultPlan& plan() const { return plan_; }
   void set_plan(const FaultPlan& plan) { plan_ = plan; }
-  // Of that path: its own, or else that of all. `to` may be kNone.
+  // The plan of that path, or else the common one. `to` may be kNone.
   const FaultPlan& plan(uint32_t from, uint32_t to) const {
     const Path* const path = to == kNone ? nullptr : find(from, to);
     return path != nullptr && path->own_plan ? path->plan : plan_;

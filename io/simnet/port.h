@@ -1,4 +1,5 @@
-// One port of a SimNet: the two directions of its link, and what waits there for its owner.
+// One port of a SimNet: the two directions of its link, and the packets that wait there for its
+// owner.
 #pragma once
 
 #include "io/fault/fault_plan.h"
@@ -13,8 +14,8 @@
 
 namespace uet::io::simnet {
 
-// One direction of a link. It sends octet by octet at a rate, in bits per second and not 0; what
-// has not left yet is queued. Times are ns.
+// One direction of a link. It sends octet by octet at a rate, in bits per second and not 0; unsent
+// packets are queued. Times are ns.
 class Wire {
  public:
   // Octets that are still queued at `now`.
@@ -30,8 +31,8 @@ class Wire {
   int64_t idle_at_ = 0;  // when the last octet now queued has left
 };
 
-// What has arrived at a port and was not read: packets in the order of arrival, and errors of
-// paths. Packets are given as their numbers in the pool that holds them.
+// Unread arrivals at a port: packets in the order of arrival, and errors of paths. Packets are
+// given as their numbers in the pool that holds them.
 class Inbox {
  public:
   static constexpr uint32_t kErrors = 16;  // that wait; more are not noted
@@ -40,7 +41,7 @@ class Inbox {
   // Octets that wait.
   uint32_t bytes() const { return bytes_; }
   void add(Packets& packets, uint32_t index);
-  // Takes back what it lent the last time, and lends the next packets, at most a batch.
+  // Takes back the packets lent last time, and lends the next ones, at most a batch.
   std::span<RxDatagram> receive(Packets& packets);
   // False: that error of that address waits already, or kErrors do.
   bool report(const FabricAddress& to, int error);
@@ -64,7 +65,7 @@ class Inbox {
 };
 
 struct Port {
-  // Of its link, where `general` is the plan of those without one of their own.
+  // The plan of its link, where `general` is the one for links without a separate plan.
   const FaultPlan& plan_or(const FaultPlan& general) const {
     return has_own_plan ? own_plan : general;
   }

@@ -15,17 +15,17 @@
 
 namespace uet::io {
 
-// One message to be sent.
+// One message to send.
 struct UdpDeparture {
   int fd = -1;
   const msghdr* message = nullptr;
-  int error = 0;  // what became of it: 0, or an errno
+  int error = 0;  // result: 0, or an errno
 };
 
 class UdpRing {
  public:
   static constexpr uint32_t kDepartures = 64;  // one send() at most
-  // A thread that has received so many times in a row, no other between, gets the ring.
+  // A thread that has received so many times in a row, without another one between, gets the ring.
   static constexpr uint32_t kSettledCalls = 256;
 
   // A ring that watches this socket. On failure null, and `error` is a sentence that names the
@@ -33,15 +33,15 @@ class UdpRing {
   static std::unique_ptr<UdpRing> open(const Fd& socket, uint32_t settled_calls,
                                        std::string* error);
 
-  // Whether the ring is the calling thread's. All others do without.
+  // Whether the ring belongs to the calling thread. All others work without it.
   virtual bool is_mine() const = 0;
   // Before each read from the socket: false when that would find nothing. True for a thread that
   // the ring does not belong to, which may get it now.
   virtual bool may_have_arrivals() = 0;
   // A read has found that nothing more waits.
   virtual void on_drained() = 0;
-  // Sends each message; of each socket at most one. The memory is free again on return. False: the
-  // ring cannot be used any more; what has no error of its own then has EAGAIN.
+  // Sends each message; at most one for each socket. The memory is free again on return. False: the
+  // ring cannot be used any more; messages without an error then have EAGAIN.
   virtual bool send(std::span<UdpDeparture> departures) = 0;
   virtual void report_counters(const CounterSink& sink) const = 0;
   virtual ~UdpRing() = default;

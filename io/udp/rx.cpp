@@ -15,7 +15,7 @@
 namespace uet::io {
 namespace {
 
-// What the control messages of one received message say.
+// The control messages of one received message.
 struct Marks {
   uint8_t tos = 0;
   uint32_t segment_bytes = 0;  // 0: not a super-packet
@@ -141,8 +141,8 @@ void UdpRx::open_message(uint32_t message) {
   segments_.open(pattern, octets, marks.segment_bytes);
 }
 
-// What a raw socket hands out begins with the IPv4 header, which the kernel has checked; of IPv6
-// with the entropy header. False: the packet was dropped. [WIRE-010, WIRE-013]
+// Packets of a raw socket begin with the IPv4 header, which the kernel has checked; with IPv6 they
+// begin with the entropy header. False: the packet was dropped. [WIRE-010, WIRE-013]
 bool UdpRx::take_native_headers(RxDatagram& pattern, std::span<std::byte>& octets) {
   const bool ipv6 = pattern.from.family == FabricAddress::Family::ipv6;
   const size_t ip_header = ipv6 ? 0 : kIpv4Header;

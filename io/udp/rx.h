@@ -21,7 +21,7 @@ namespace uet::io {
 
 struct UdpRxCounters {
   uint64_t system_calls = 0;
-  uint64_t messages = 0;   // what the kernel handed out; a GRO super-packet is one
+  uint64_t messages = 0;   // messages from the kernel; a GRO super-packet is one
   uint64_t datagrams = 0;  // what receive() handed out
   uint64_t truncated = 0;  // longer than any buffer, or without a whole entropy header; dropped
   uint64_t errors = 0;     // failed system calls, would-block not counted
@@ -46,7 +46,7 @@ class UdpRx {
   void use(std::unique_ptr<UdpRing> ring) { ring_ = std::move(ring); }
   const UdpRing* ring() const { return ring_.get(); }
 
-  // At most TxBatch::kCapacity datagrams; what is left of a super-packet comes with the next call
+  // At most TxBatch::kCapacity datagrams; the rest of a super-packet comes with the next call
   // without a system call.
   std::span<RxDatagram> receive();
 
@@ -55,8 +55,7 @@ class UdpRx {
   const UdpRxCounters& counters() const { return counters_; }
 
  private:
-  // Room for what one recvmmsg hands out: a buffer for each message, and for what the kernel says
-  // of it.
+  // Room for one recvmmsg: a buffer for each message, and for its control messages.
   class Messages {
    public:
     void allocate();

@@ -62,10 +62,11 @@ class UdpTx {
   static constexpr uint32_t kVectors = 2 * TxBatch::kCapacity + TxBatch::kSlices;
   static constexpr uint32_t kSegmentsMax = 64;  // what every kernel with GSO takes
   static constexpr uint32_t kNone = UINT32_MAX;
-  // A datagram that any route carries: that of IPv6 at its least.
+  // A datagram that any route carries: the minimum of IPv6.
   static constexpr uint32_t kShortBytes = 1280 - 48;
 
-  // Packets that leave as one message: equal destination and marks, equal length but for the last.
+  // Packets that leave as one message: equal destination and marks, equal length except for the
+  // last.
   struct Run {
     uint32_t socket;
     uint32_t first;  // packet index; the others follow by Runs::next()
@@ -76,7 +77,7 @@ class UdpTx {
     uint8_t tos;
     bool closed;  // a shorter one ended it
 
-    // Whether this packet to the same destination may be the next of it.
+    // Whether this packet to the same destination may be the next one of the run.
     bool takes(const TxPacket& packet, uint8_t its_tos) const;
   };
   // The packets of one chunk, sorted into runs.
@@ -87,7 +88,7 @@ class UdpTx {
     void add(std::span<const TxPacket> packets, uint32_t index, uint32_t socket, bool gso);
     uint32_t count() const { return count_; }
     const Run& operator[](uint32_t run) const { return runs_[run]; }
-    // The packet behind this one in its run; kNone: none.
+    // The next packet of its run; kNone: none.
     uint32_t next(uint32_t packet) const { return next_[packet]; }
 
    private:
@@ -105,7 +106,7 @@ class UdpTx {
              const UdpTxSockets& sockets, std::byte* rooms, bool favoured);
     uint32_t count() const { return count_; }
     mmsghdr* from(uint32_t message) { return &headers_[message]; }
-    // What became of it, and whether it was tried before.
+    // Its fate, and whether it was tried before.
     bool is_done(uint32_t message) const { return done_[message]; }
     void set_done(uint32_t message) { done_[message] = true; }
     bool was_tried(uint32_t message) { return std::exchange(tried_[message], true); }
@@ -127,7 +128,7 @@ class UdpTx {
   bool has_many_sockets() const { return (used_ & (used_ - 1)) != 0; }  // in this chunk
   uint32_t take_chunk(std::span<TxPacket> packets);
   uint32_t admit(TxPacket& packet);
-  // What follows from a refusal.
+  // The reaction to a refusal.
   enum class Verdict : uint8_t {
     done,   // the fate of each packet is set
     again,  // try once more

@@ -42,7 +42,7 @@ int UdpTxSockets::open_or_fallback(uint32_t index) {
   if ((failed_ >> index & 1) != 0) return fallback_;
 
   FabricAddress local = settings_.local;
-  // Any that is free, because nobody answers to it; or the next of the block.
+  // Any free one, because no peer answers to it; or the next of the block.
   const uint16_t first = settings_.first_port;
   local.port = first == 0 ? uint16_t{0} : static_cast<uint16_t>(first + index);
   const bool ipv6 = local.family == FabricAddress::Family::ipv6;
@@ -87,12 +87,12 @@ void UdpTxSockets::change_favourite(uint32_t index) {
   const int tos = favourite.missed_tos;
   favourite = {};
   const int fd = fd_of(index);
-  if (fd == fallback_) return;  // others must reach it: never connected
+  if (fd == fallback_) return;  // peers must reach it: never connected
 
   const bool ipv6 = to.family == FabricAddress::Family::ipv6;
   SockAddr name;
   const socklen_t length = name_of(to, name);
-  // A refusal is no harm: messages then carry their address and marks themselves.
+  // A refusal does no harm: messages then carry their address and marks themselves.
   if (::setsockopt(fd, ipv6 ? IPPROTO_IPV6 : IPPROTO_IP, ipv6 ? IPV6_TCLASS : IP_TOS, &tos,
                    sizeof tos) != 0 ||
       ::connect(fd, &name.any, length) != 0) {

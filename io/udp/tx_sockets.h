@@ -18,7 +18,7 @@ class UdpTxSockets {
   static constexpr uint32_t kEntropyMax = 64;
 
   struct Settings {
-    FabricAddress local;          // what the sockets bind to, with a port of their own
+    FabricAddress local;          // the address of the sockets, with a port each
     uint32_t entropy_values = 1;  // sockets; the EV modulo this picks one
     uint32_t send_buffer_bytes = 0;
     uint16_t first_port = 0;   // of consecutive ones for the sockets; 0: any that are free
@@ -32,7 +32,7 @@ class UdpTxSockets {
   void adopt(uint32_t index, Fd socket) { sockets_[index] = std::move(socket); }
   // Options that every sending socket needs. False with errno.
   static bool prepare(const Fd& socket, bool ipv6, uint32_t send_buffer_bytes);
-  // Drops all that arrives: for sockets that nobody reads. False with errno.
+  // Drops all arrivals: for sockets that are not read. False with errno.
   static bool deafen(const Fd& socket);
 
   uint32_t entropy_values() const { return settings_.entropy_values; }
@@ -64,8 +64,8 @@ class UdpTxSockets {
     favourite.missed_tos = tos;
     return false;
   }
-  // What was missed often enough in a row becomes the favourite. Only between messages: one that
-  // was built for the old favourite carries no address.
+  // A destination that was missed often enough in a row becomes the favourite. Only between
+  // messages: a message built for the old favourite carries no address.
   void reconsider_favourite(uint32_t index) {
     if (favourites_[index].misses >= kMissesMax) change_favourite(index);
   }
@@ -76,8 +76,8 @@ class UdpTxSockets {
  private:
   static constexpr uint32_t kMissesMax = 32;
 
-  // What a socket is connected to and marks by itself: messages for it need no route lookup in the
-  // kernel, which saves about a tenth of a small message. Anything else still goes out, in full.
+  // The connected peer and the marks of a socket: messages for it need no route lookup in the
+  // kernel, which saves about a tenth of a small message. All other messages still go out, in full.
   struct Favourite {
     FabricAddress to;
     uint8_t tos = 0;
