@@ -203,17 +203,17 @@ int main(int argc, char** argv) {
   app.add_option("--bytes", o.bytes, "of a message")
       ->check(CLI::Range(1, 1 << 26))
       ->capture_default_str();
-  app.add_option("--window", o.window, "messages at once, of each sender")
+  app.add_option("--window", o.window, "messages of each sender in flight")
       ->check(CLI::Range(1, 512))
       ->capture_default_str();
   app.add_option("--seconds", o.seconds)->check(CLI::Range(0.1, 3600.0))->capture_default_str();
   app.add_flag("--sleep", o.sleeps, "sleep for completions instead of polling");
-  CLI::App* receive = app.add_subcommand("receive", "prints what arrived, as JSON");
-  receive->add_option("address", o.address, "of this host")->required();
+  CLI::App* receive = app.add_subcommand("receive", "receives and prints the counts as JSON");
+  receive->add_option("address", o.address, "address of this host")->required();
   receive->add_option("--senders", o.senders)->check(CLI::Range(1, 4096));
-  CLI::App* sending = app.add_subcommand("send", "sends for the time given");
-  sending->add_option("address", o.address, "of the receiver")->required();
-  sending->add_option("--id", o.id, "of this sender, from 0")->check(CLI::Range(0, 4095));
+  CLI::App* sending = app.add_subcommand("send", "sends for --seconds");
+  sending->add_option("address", o.address, "address of the receiver")->required();
+  sending->add_option("--id", o.id, "number of this sender, from 0")->check(CLI::Range(0, 4095));
   if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required))
     return *status;
   try {

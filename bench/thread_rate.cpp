@@ -228,23 +228,23 @@ void compare(const Options& options) {
 
 int main(int argc, char** argv) {
   Options options;
-  CLI::App app("What a second thread brings: messages per second between endpoints of threads.",
+  CLI::App app("Measures the gain of more threads: messages per second between their endpoints.",
                "thread_rate");
   app.add_option("--provider", options.provider, "provider of libfabric")->capture_default_str();
   app.add_option("--address", options.address, "local address that all use")->capture_default_str();
   app.add_option("--bytes", options.bytes, "octets of a message")
       ->check(CLI::Range(size_t{1}, size_t{1} << 24))
       ->capture_default_str();
-  app.add_option("--window", options.window, "messages of a thread at once")
+  app.add_option("--window", options.window, "messages of a thread in flight")
       ->check(CLI::Range(1u, 256u))
       ->capture_default_str();
-  app.add_option("--threads", options.threads, "threads beside the measurement of one")
+  app.add_option("--threads", options.threads, "number of threads, compared with one thread")
       ->check(CLI::Range(1u, 16u))
       ->capture_default_str();
   app.add_option("--rounds", options.rounds, "rounds; medians are shown")
       ->check(CLI::Range(1u, 1000u))
       ->capture_default_str();
-  app.add_option("--seconds", options.seconds, "of each measurement")
+  app.add_option("--seconds", options.seconds, "duration of each measurement")
       ->check(uet::tools::number_between(0.01, 3600))
       ->capture_default_str();
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;

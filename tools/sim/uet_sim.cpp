@@ -187,15 +187,17 @@ int main(int argc, char** argv) {
                "Do not fill or compare payload, only its lengths: faster, less memory");
   app.add_flag("--secured", options.instead.secured,
                "Seal all packets, with keys that are replaced every 400 ms");
-  app.add_option("--endpoints", options.instead.endpoints, "Endpoints, not as the seed draws")
+  app.add_option("--endpoints", options.instead.endpoints,
+                 "Number of endpoints (default: from the seed)")
       ->check(CLI::Range(2, 65536));
-  app.add_option("--operations", options.instead.operations, "Operations, not as the seed draws")
+  app.add_option("--operations", options.instead.operations,
+                 "Number of operations (default: from the seed)")
       ->check(CLI::Range(1, 1'000'000'000));
   app.add_option("--message-bytes", options.instead.message_bytes,
-                 "Octets of the longest message, not as the seed draws")
+                 "Octets of the longest message (default: from the seed)")
       ->check(CLI::Range(1, 1 << 30));
   app.add_option("--cc", options.instead.congestion,
-                 "Congestion control, not as the seed draws: aimd, fixed, nscc, ...")
+                 "Congestion control: aimd, fixed, nscc, ... (default: from the seed)")
       ->transform(CLI::Validator(to_algorithm, "NAME"));
   app.add_flag("--verbose,-v", options.verbose, "Print each plan, and all counters at the end");
   app.add_flag("--json", options.json, "Print JSON, and everything else to standard error");

@@ -262,8 +262,8 @@ int AddressVector::check(const Insertion& insertion) const {
   if (has_keys && !domain_.terms().has_av_keys) return -FI_EBADFLAGS;
   if (domain_.terms().has_av_keys && (!has_keys || insertion.out == nullptr)) {
     UET_WARN(AV,
-             "with FI_AV_AUTH_KEY every address is inserted with FI_AUTH_KEY, and fi_addr names "
-             "its key\n");
+             "the domain has FI_AV_AUTH_KEY: insert addresses with FI_AUTH_KEY, and their keys "
+             "in fi_addr\n");
     return -FI_EINVAL;
   }
   // Completions carry the addresses to which answers go, only if the application asks for the

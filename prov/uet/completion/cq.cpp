@@ -166,8 +166,8 @@ int CompletionQueue::open(Domain& domain, fi_cq_attr* attr, fid_cq** cq, void* c
   const fi_wait_obj wait = is_peer ? FI_WAIT_NONE : attr->wait_obj;
   const int rc = self->wait_.open(wait, domain.first_engine());
   if (rc != 0) {
-    UET_WARN(CQ, "fi_cq_open: wait object %d is not available: %s\n", attr->wait_obj,
-             fi_strerror(-rc));
+    UET_WARN(CQ, "fi_cq_open: wait object %d failed: %s; use FI_WAIT_UNSPEC, FD, YIELD or NONE\n",
+             attr->wait_obj, fi_strerror(-rc));
     return rc;
   }
   domain.add_ref();

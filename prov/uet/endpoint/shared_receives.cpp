@@ -123,7 +123,10 @@ int SharedReceives::open(Domain& domain, fi_rx_attr* attr, fid_ep** ep, void* co
     ProgressEngine::Entry entry(domain.first_engine());
     const auto opened = self->open_queue(entry);
     if (!opened.ok()) {
-      UET_WARN(EP_CTRL, "fi_srx_context: the stack refused: %s\n", uet::name(opened.error()));
+      UET_WARN(
+          EP_CTRL,
+          "fi_srx_context: no receive context: %s; close unused ones, or lower rx_attr->size\n",
+          uet::name(opened.error()));
       return to_fi_errno(opened.error());
     }
     self->id_ = *opened;

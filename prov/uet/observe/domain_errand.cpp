@@ -25,7 +25,8 @@ DomainErrand::DomainErrand(Domain& domain, const DomainEngine& engine)
   if (!domain.settings().stats) return;
   control_ = ControlSocket::open([this](std::string_view request) { return answer(request); });
   if (control_ == nullptr) {
-    UET_INFO(DOMAIN, "no socket for uet_ctl: %s\n", io::errno_text(errno).c_str());
+    UET_INFO(DOMAIN, "uet_ctl cannot query this domain: no socket: %s\n",
+             io::errno_text(errno).c_str());
   }
 }
 

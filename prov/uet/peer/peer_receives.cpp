@@ -167,9 +167,11 @@ bool PeerReceives::describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out) {
     out.iov = slices_.view();
     return true;
   }
-  UET_WARN(EP_DATA,
-           "a receive of another provider (FI_PEER) fails: %zu buffers, at most %u and none null\n",
-           entry.count, ses::kIovMax);
+  UET_WARN(
+      EP_DATA,
+      "a receive of another provider (FI_PEER) fails: it has %zu buffers; give at most %u, none "
+      "null\n",
+      entry.count, ses::kIovMax);
   return false;
 }
 
