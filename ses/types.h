@@ -174,7 +174,7 @@ struct Completion {
 // further multi-receive message, each message to a shared receive); false refuses the packet with a
 // retryable NACK. `release` gives back what was booked; there with `reserve`. [decision 11]
 //
-// A record with functions, not an abstract class: a question that nobody answers is null, so SES
+// A record with functions, not an abstract class: a question without an answer is null, so SES
 // does not ask it, and recordings keep which ones are; and both sinks of an endpoint, with different
 // options, may have one owner.
 struct CompletionSink {

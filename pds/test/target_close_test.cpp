@@ -429,8 +429,7 @@ TEST_F(TargetCloseTest, RodOffersABufferedPacketAgain) {
 }
 
 // [T-59, PDS-077, PDS-079] Without room the target acts as in the spec profile, so an open gap
-// fills no memory. The NACK names the dropped packet and the missing one; held-back packets lie
-// behind it.
+// fills no memory. The NACK names the dropped packet and the missing one, not held-back ones.
 TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
   config_.reorder_packets = 1;
   Bench b(config_);
@@ -448,8 +447,7 @@ TEST_F(TargetCloseTest, RodWithoutRoomRefuses) {
 }
 
 // [T-59, PDS-077] A gap is named once in the shortest time-out, however many packets find no room
-// above it: each ROD_OOO makes the peer resend them all, and the client may refuse the gap packet
-// for long.
+// above it: each ROD_OOO resends them all, and the client may refuse the gap packet for long.
 TEST_F(TargetCloseTest, FullReorderBufferDoesNotCallForResendsWithoutPause) {
   config_.reorder_packets = 1;
   Bench b(config_);

@@ -1,5 +1,4 @@
-// Atomics as messages: the packets of the initiator, the actions and answers of the target, the
-// refusals.
+// Atomics as messages: packets of the initiator, actions and answers of the target, refusals.
 #include "ses/test/target_fixture.h"
 
 #include <cstring>
