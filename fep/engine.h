@@ -46,9 +46,9 @@ class Engine {
   // The backend was full: it says when packets may go again.
   bool is_blocked() const { return !batch_->empty(); }
   // Packets wait that the backend did not take, or more could be sent at once.
-  bool has_backlog() const { return !batch_->empty() || fep_->has_work(); }
-  // The same without ACKs that may wait for some microseconds.
-  bool has_pressing_backlog() const { return !batch_->empty() || fep_->has_pressing_work(); }
+  bool has_backlog(Work which = Work::any) const {
+    return !batch_->empty() || fep_->has_work(which);
+  }
 
  private:
   static constexpr int kRounds = 4;

@@ -63,8 +63,7 @@ Instant FabricEndpoint::next_deadline() const {
   return std::min(pds_->next_deadline(), ses_->exchange().next_deadline());
 }
 
-bool FabricEndpoint::has_work() const { return pds_->has_work(); }
-bool FabricEndpoint::has_pressing_work() const { return pds_->has_pressing_work(); }
+bool FabricEndpoint::has_work(Work which) const { return pds_->has_work(which); }
 
 bool FabricEndpoint::idle() const { return ses_->idle() && pds_->idle(); }
 

@@ -57,8 +57,7 @@ class FabricEndpoint {
   uint32_t transmit(TxBatch& batch, Instant now, Lead lead = Lead::answers);
   void advance(Instant now);
   Instant next_deadline() const;
-  bool has_work() const;           // transmit would add packets now
-  bool has_pressing_work() const;  // see Pds::has_pressing_work()
+  bool has_work(Work which = Work::any) const;  // transmit would add packets now
   bool idle() const;
 
   // Looks at the fates in a batch that was offered to the network: packets refused for good fail

@@ -48,11 +48,9 @@ Instant Pds::next_deadline() const {
                    parts_.connectionless.next_deadline(), parts_.destination.deadline()});
 }
 
-bool Pds::has_work() const { return parts_.schedule.has_work() || has_pressing_work(); }
-
-bool Pds::has_pressing_work() const {
+bool Pds::has_work(Work which) const {
   return !parts_.replies.empty() || parts_.acks.has_work() || parts_.store.has_due() ||
-         parts_.schedule.has_pressing_work() || parts_.flows.has_released() ||
+         parts_.schedule.has_work(which) || parts_.flows.has_released() ||
          parts_.connectionless.has_work() || parts_.destination.is_due();
 }
 

@@ -80,10 +80,7 @@ class Pds final : public Service {
   // The next instant at which advance has work; never() when idle. has_work() is apart from it.
   Instant next_deadline() const;
   // Something could be sent right now: transmit is worth a call. May be true once in vain.
-  bool has_work() const;
-  // The same without ACKs that no peer asked for or waits for. The client may let them wait for
-  // some microseconds, to send fewer. [PDS-A7]
-  bool has_pressing_work() const;
+  bool has_work(Work which = Work::any) const;
 
   bool respond(RxToken token, const Verdict& verdict, Instant now) override;
   // False also when config.return_messages are queued.

@@ -175,8 +175,8 @@ struct Completion {
 // retryable NACK. `release` gives back what was booked; there with `reserve`. [decision 11]
 //
 // A record with functions, not an abstract class: a question without an answer is null, so SES
-// does not ask it, and recordings keep which ones are; and both sinks of an endpoint, with different
-// options, may have one owner.
+// does not ask it, and recordings keep which ones are; and both sinks of an endpoint, with
+// different options, may have one owner.
 struct CompletionSink {
   void* owner = nullptr;
   void (*complete)(void* owner, const Completion&) = nullptr;

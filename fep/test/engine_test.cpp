@@ -163,7 +163,7 @@ TEST_F(EngineTest, AMessageLeavesInTheCallThatTransmits) {
 TEST_F(EngineTest, PayloadLeavesBeforeAcks) {
   script_.packet = packet_of_peer();
   EXPECT_TRUE(engine_->collect(now_));
-  EXPECT_TRUE(engine_->has_pressing_backlog()) << "the ACK";
+  EXPECT_TRUE(engine_->has_backlog(Work::pressing)) << "the ACK";
   send();
   engine_->transmit(now_);
   ASSERT_GE(script_.taken.size(), 2u);

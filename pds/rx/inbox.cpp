@@ -258,7 +258,7 @@ void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   if (request.trigger.ce && pdc.ack.is_due() && due.ce) acks_.add_answer(pdc, due);
   pdc.ack.on_accepted(acks_.rules(), request, cack);
   if (pdc.ack.is_due()) {
-    schedule_.want_ack(pdc);
+    schedule_.want_control(pdc, pdc.ack.may_wait());
   } else if (res_.config.ack_delay_max > Duration::zero()) {
     schedule_.arm_by(pdc, in.arrival + res_.config.ack_delay_max);
   }

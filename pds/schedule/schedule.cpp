@@ -137,17 +137,8 @@ void Schedule::arm_by(Pdc& pdc, Instant deadline) {
   if (!pdc.timer.is_armed() || deadline < pdc.timer.deadline()) wheel_.arm(pdc.timer, deadline);
 }
 
-void Schedule::want_control(Pdc& pdc) {
-  is_control_pressing_ = true;
-  queue_control(pdc);
-}
-
-void Schedule::want_ack(Pdc& pdc) {
-  if (!pdc.ack.may_wait()) is_control_pressing_ = true;
-  queue_control(pdc);
-}
-
-void Schedule::queue_control(Pdc& pdc) {
+void Schedule::want_control(Pdc& pdc, bool may_wait) {
+  if (!may_wait) is_control_pressing_ = true;
   ListNode<ControlTag>& node = pdc;
   if (!node.is_linked()) control_.push_back(pdc);
 }

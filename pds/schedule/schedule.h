@@ -51,9 +51,10 @@ class Schedule {
   Flow* next_flow() { return ready_.pop_front(); }
   const Flow* flow_after() const { return ready_.front(); }
   bool has_new_work() const { return !ready_.empty() || !send_.empty(); }
-  bool has_work() const { return !control_.empty() || has_data(); }
-  // The same without ACKs that may wait.
-  bool has_pressing_work() const { return is_control_pressing_ || has_data(); }
+  bool has_work(Work which = Work::any) const {
+    const bool has_control = which == Work::any ? !control_.empty() : is_control_pressing_;
+    return has_control || !resend_.empty() || !open_paths_.empty() || has_new_work();
+  }
 
   // Calls fn(Pdc&) for each PDC whose timer has fired, and wakes the paths whose pace lets them go.
   template <class Fn>
@@ -68,10 +69,8 @@ class Schedule {
 
   // The timer of the PDC fires no later than at `deadline`.
   void arm_by(Pdc& pdc, Instant deadline);
-  // It owes an ACK or a control packet, or a step of closing.
-  void want_control(Pdc& pdc);
-  // It owes an ACK, which may wait if AckScheduler::may_wait() says so.
-  void want_ack(Pdc& pdc);
+  // It owes an ACK or a control packet, or a step of closing. `may_wait`: it is no pressing work.
+  void want_control(Pdc& pdc, bool may_wait = false);
   // A Probe is due soon if a window holds the PDC back. [PDS-145]
   void arm_if_held(Pdc& pdc, Instant now);
   // It has messages and wants a PDC.
@@ -82,8 +81,6 @@ class Schedule {
   void wake_path(Path& path);
 
  private:
-  bool has_data() const { return !resend_.empty() || !open_paths_.empty() || has_new_work(); }
-  void queue_control(Pdc& pdc);
   void ask_for_credit(Path& path, Instant now);
 
   Resources& res_;

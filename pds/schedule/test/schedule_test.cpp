@@ -137,17 +137,17 @@ TEST_F(ScheduleTest, APdcStandsOnceInTheListOfReplies) {
 TEST_F(ScheduleTest, AnAckThatMayWaitIsNotPressing) {
   const auto first = pdc(), second = pdc();
   first->ack.want(Count::ack_bytes, {});
-  schedule_->want_ack(*first);
+  schedule_->want_control(*first, first->ack.may_wait());
   EXPECT_TRUE(schedule_->has_work());
-  EXPECT_FALSE(schedule_->has_pressing_work());
+  EXPECT_FALSE(schedule_->has_work(Work::pressing));
   second->ack.want(Count::ack_ar, {});
-  schedule_->want_ack(*second);
-  EXPECT_TRUE(schedule_->has_pressing_work());
+  schedule_->want_control(*second, second->ack.may_wait());
+  EXPECT_TRUE(schedule_->has_work(Work::pressing));
   while (schedule_->next_control() != nullptr) {
   }
-  EXPECT_FALSE(schedule_->has_pressing_work());
+  EXPECT_FALSE(schedule_->has_work(Work::pressing));
   schedule_->want_control(*first);
-  EXPECT_TRUE(schedule_->has_pressing_work()) << "more than an ACK";
+  EXPECT_TRUE(schedule_->has_work(Work::pressing)) << "more than an ACK";
 }
 
 // [PDS-021] A flow without a PDC waits for one, and is then first in the list.

@@ -150,7 +150,7 @@ class ProgressEngine {
     }
 
     Decision vain(bool arrived) {
-      const FlushPolicy::Look look{arrived, owner_.engine_->has_pressing_backlog()};
+      const FlushPolicy::Look look{arrived, owner_.engine_->has_backlog(Work::pressing)};
       return owner_.policy_.on_vain(look, owner_.others(), now_);
     }
 
