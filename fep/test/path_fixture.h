@@ -7,7 +7,6 @@
 
 #include "io/frame/frame.h"
 #include "io/simnet/simnet.h"
-#include "sim/world/drive.h"
 
 #include <gtest/gtest.h>
 
@@ -202,26 +201,21 @@ class PathFixture : public ::testing::Test {
     ASSERT_TRUE(host.engine->fep().ses().rma(host.endpoint, request, now_).ok());
   }
   // Both hosts work every 100 us, so that much is under way when a report comes.
-  template <class Done>
-  void run_until(Instant end, Done done) {
+  void step() {
+    for (Host* host : {&a_, &b_}) {
+      host->engine->progress(now_);
+      host->engine->progress(now_);
+    }
+    now_ = now_ + 100_us;
     net_.advance(now_);
-    now_ = sim::drive(net_, end, done, [this](Instant now) {
-      if (now < next_visit_) return next_visit_;
-      for (Host* host : {&a_, &b_}) {
-        host->engine->progress(now);
-        host->engine->progress(now);
-      }
-      return next_visit_ = now + 100_us;
-    });
   }
   void run(Duration time) {
-    run_until(now_ + time, [] { return false; });
+    for (const Instant end = now_ + time; now_ < end;) step();
   }
-  void step() { run(100_us); }
   // Simulated time until so many operations of the host have ended; at most ten seconds.
   Duration until_done(Host& host, size_t count) {
     const Instant begin = now_;
-    run_until(begin + 10_s, [&] { return host.done.size() >= count; });
+    while (host.done.size() < count && now_ - begin < 10_s) step();
     EXPECT_EQ(host.done.size(), count);
     return now_ - begin;
   }
@@ -257,7 +251,6 @@ class PathFixture : public ::testing::Test {
   uint8_t capabilities_ = 0;  // of the other end
   io::SimNet net_{4};
   Instant now_ = Instant::from_ns(1'000'000'000);
-  Instant next_visit_;
   Host a_;
   Host b_;
 };
