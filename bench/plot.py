@@ -78,9 +78,11 @@ def draw(output, peer, series):
     axes.invert_yaxis()
     axes.axvline(1, color="black", linewidth=1)
     axes.set_xlabel(f"times as fast as {peer}")
-    axes.legend(loc="lower right")
+    axes.legend(loc="upper right")
     figure.tight_layout()
     figure.savefig(output, metadata={"Date": None})
+    drawing = pathlib.Path(output)
+    drawing.write_text("".join(f"{line.rstrip()}\n" for line in drawing.read_text().splitlines()))
 
 
 def main():
