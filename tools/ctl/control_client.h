@@ -30,7 +30,7 @@ struct Reply {
   nlohmann::ordered_json status;  // the domain's answer; null: none of use
   pid_t pid = 0;                  // as the system says; 0: the process has ended
   std::string problem;            // a sentence; empty: none
-  bool foreign = false;           // of another user, whom this one may not query
+  bool foreign = false;           // another user's domain: only that user and root may ask it
 };
 // `request` is one of prov/uet/observe/control_socket.h.
 Reply ask(const Found& domain, std::string_view request);
