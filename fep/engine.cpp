@@ -12,7 +12,7 @@ Engine::Engine(std::unique_ptr<FabricEndpoint> fep, std::unique_ptr<io::PacketIo
 bool Engine::progress(Instant now) {
   const bool moved = collect(now);
   const bool had_work = has_backlog();
-  transmit(now, kTxRounds);
+  transmit(now);
   return moved || had_work;
 }
 
@@ -33,7 +33,7 @@ bool Engine::collect(Instant now) {
     unanswered += octets;
     if (unanswered < kAckBytes) continue;
     unanswered = 0;
-    if (!transmit(now, 1)) break;
+    if (!transmit(now, 1, Lead::answers)) break;
   }
   // Bounds the packets of one call: a peer that sends all the time must not delay other timers.
   if (fep_->next_deadline() <= now) fep_->advance(now);
@@ -44,9 +44,9 @@ bool Engine::collect(Instant now) {
   return moved;
 }
 
-bool Engine::transmit(Instant now, int rounds) {
+bool Engine::transmit(Instant now, int rounds, Lead first) {
   for (int round = 0; round < rounds; ++round) {
-    const Lead lead = round == 0 ? Lead::payload : Lead::answers;
+    const Lead lead = round == 0 ? first : Lead::answers;
     if (batch_->empty() && fep_->transmit(*batch_, now, lead) == 0) return true;
     if (!flush(now)) return false;
     if (!fep_->has_work()) return true;

@@ -28,7 +28,7 @@ class Engine {
   bool collect(Instant now);
 
   // Sends what may go now, bounded; receives nothing. For posts, so that a message leaves at once.
-  void transmit(Instant now) { transmit(now, kTxRounds); }
+  void transmit(Instant now) { transmit(now, kTxRounds, Lead::payload); }
 
   // A route carries less than packets that were sent: its MTU in octets of IP packets, and the new
   // payload size; null: the report was ignored. [LF-141]
@@ -62,8 +62,9 @@ class Engine {
   static constexpr uint32_t kArrivalRounds = 8;
   static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
 
-  bool transmit(Instant now, int rounds);  // false: the backend is full
-  bool flush(Instant now);                 // false: packets stayed behind, detached
+  // `first`: what leads the first batch; answers lead the others. False: the backend is full.
+  bool transmit(Instant now, int rounds, Lead first);
+  bool flush(Instant now);  // false: packets stayed behind, detached
   static bool is_unreachable(int error);
   void on_path_errors(Instant now);
   void on_domain_news(Instant now);

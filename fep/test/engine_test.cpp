@@ -170,6 +170,17 @@ TEST_F(EngineTest, PayloadLeavesBeforeAcks) {
   EXPECT_EQ(script_.taken[0], message_);
 }
 
+// While a stream arrives, ACKs leave before own messages: its sender waits for them.
+TEST_F(EngineTest, AcksLeadWhileAStreamArrives) {
+  script_.packet = packet_of_peer();
+  engine_->collect(now_);
+  send();
+  script_.arrivals.push_back(std::vector<uint32_t>(64, 8192));
+  engine_->collect(now_);
+  ASSERT_GE(script_.taken.size(), 2u);
+  EXPECT_EQ(script_.taken[0], "");
+}
+
 // What the backend did not take is offered again, with the octets of the time it was posted: once
 // the call returned, a completion may be reported and the memory be used for something else.
 TEST_F(EngineTest, PacketsThatWaitReferToNoUserMemory) {
