@@ -106,13 +106,17 @@ class FlushPolicy {
   // A poll made the engine receive, and finds nothing.
   Decision on_vain(Look look, Others others, Instant now) {
     received_at_ = now;
-    if (look.arrived) arrived_at_ = now;
+    if (look.arrived) {
+      if (now - arrived_at_ >= kArriving) arriving_since_ = now;
+      arrived_at_ = now;
+    }
     const bool held = posts_.is_holding();
     posts_.on_polled(now);
     if (!replies_.on_glance()) replies_.on_polled(now);
     if (held) return Decision::vain_posts;
     if (awaits_reply(others)) return Decision::vain_reply;
-    const bool more_may_come = now - arrived_at_ < kArriving;
+    const bool more_may_come =
+        now - arrived_at_ < kArriving && now - arriving_since_ < kArrivingMost;
     if (more_may_come && !look.pressed && replies_.is_habit() && others.has_helper) {
       return Decision::vain_arriving;
     }
@@ -166,6 +170,8 @@ class FlushPolicy {
 
   // The kernel takes up to 8 us for a super-packet, so the next one of a message is there by then.
   static constexpr Duration kArriving = Duration::microseconds(8);
+  // A peer that sends all the time must not hold up the ACKs for others.
+  static constexpr Duration kArrivingMost = Duration::microseconds(50);
 
   bool awaits_reply(Others others) const { return replies_.is_waiting() && others.has_helper; }
   // The caller runs a round.
@@ -177,8 +183,9 @@ class FlushPolicy {
   const Options options_;
   ReplyHabit replies_;
   PostHabit posts_;
-  Instant received_at_;  // when the engine last received
-  Instant arrived_at_;   // when a poll that found nothing last received packets
+  Instant received_at_;     // when the engine last received
+  Instant arrived_at_;      // when a poll that found nothing last received packets
+  Instant arriving_since_;  // the first of such polls in a row, less than kArriving apart
   Watch watch_ = Watch::pause;
   Instant watch_until_ = Instant::never();  // while it watches the engine
   Instant put_off_at_ = Instant::never();

@@ -155,7 +155,8 @@ inline constexpr FlushRow kFlushTable[] = {
   {Decision::vain_reply, "a poll finds nothing", "the first one while an ACK waits for a reply",
    Flush::wait, "many programs poll until nothing is left, then reply"},
   {Decision::vain_arriving, "a poll finds nothing",
-   "packets came in the last 8 us, the application replies at once, and no peer waits for an ACK",
+   "packets came in the last 8 us, and not for 50 us yet, the application replies at once, and no "
+   "peer waits for an ACK",
    Flush::wait, "the rest of a message follows, and one ACK serves for all of it"},
   {Decision::vain, "a poll finds nothing", "else",
    Flush::send, "no reply comes"},

@@ -163,6 +163,18 @@ TEST(FlushPolicyTest, AnAckThatAPeerWaitsForLeavesAtOnce) {
   EXPECT_EQ(w.queued, 0);
 }
 
+// Another peer that sends all the time, valid packets or not, holds up no ACK for long.
+TEST(FlushPolicyTest, ArrivalsWithoutAnEndHoldNoAckForMoreThan50us) {
+  World w;
+  w.make_reply_habit();
+  w.pass(10_us);
+  int held = 0;
+  for (; w.arriving() == Decision::vain_arriving && held < 100; ++held) w.pass(1_us);
+  EXPECT_EQ(held, 50);
+  w.pass(8_us);
+  EXPECT_EQ(w.arriving(), Decision::vain_arriving) << "after a pause";
+}
+
 TEST(FlushPolicyTest, WithoutTheHabitOfRepliesNoAckWaitsForTheRest) {
   World w;
   w.begin();
