@@ -11,12 +11,12 @@
 #include "sim/world/transit.h"
 
 #include "base/assert.h"
+#include "base/hash.h"
 
 #include <algorithm>
-#include <array>
-#include <bit>
 #include <cstddef>
 #include <memory>
+#include <span>
 #include <unordered_map>
 #include <utility>
 #include <vector>
@@ -135,8 +135,7 @@ class World {
   static constexpr uint32_t kNobody = UINT32_MAX;
   struct AddressHash {
     size_t operator()(const FabricAddress& a) const {
-      const auto words = std::bit_cast<std::array<uint64_t, 3>>(a);
-      return (words[0] * 31 + words[1]) * 31 + words[2];
+      return hash64(std::as_bytes(std::span(&a, 1)), 0);  // it has no padding
     }
   };
   struct Site {
