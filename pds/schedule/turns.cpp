@@ -7,14 +7,27 @@
 namespace uet::pds {
 
 namespace {
-// A burst is better whole in the next batch than cut: the backend sends it in one call. Long bursts
-// consist of short packets, and many PDCs may have a few of them; together they fill the batch. One
-// burst with much payload is enough: it travels while the next one is made.
-bool has_room_for_burst(const TxBatch& batch, uint32_t burst_packets) {
-  constexpr uint32_t kBulkBytes = 64 * 1024;
-  if (batch.payload_bytes() >= kBulkBytes) return false;
-  if (batch.empty() || burst_packets > TxBatch::kCapacity / 4) return !batch.full();
-  return !batch.full() && batch.size() + burst_packets <= TxBatch::kCapacity;
+constexpr uint32_t kBulkBytes = 64 * 1024;
+constexpr uint32_t kLongBurst =
+    TxBatch::kCapacity / 4;  // packets; longer ones are of short packets
+
+// More than a batch is in flight: what is sent now is no message of a batch that a peer waits for.
+bool is_stream(const Path& path) {
+  return path.ccc.inflight_bytes() > uint64_t{TxBatch::kCapacity} * path.limits.packet_bytes_max;
+}
+
+// A burst is better whole in the next batch than cut: the backend sends it in one call. One with
+// much payload is enough: it travels while the next one is made. Many PDCs may have a few short
+// packets; together they fill the batch. `next`: the PDC that is served next; null: a flow is asked
+// first. [decision 7]
+bool has_room_for_burst(const TxBatch& batch, const Config& config, const Pdc* next) {
+  if (batch.full() || batch.payload_bytes() >= kBulkBytes) return false;
+  const uint32_t beside = TxBatch::kCapacity - config.packets_per_entropy;
+  if (batch.size() <= beside || batch.empty()) return true;
+  if (config.packets_per_entropy <= kLongBurst) return false;
+  // Once a burst of a stream is cut, so are all that follow.
+  const bool is_bulk = batch.payload_bytes() > beside * config.payload_mtu;
+  return !is_bulk || (next != nullptr && !is_stream(*next->path));
 }
 }  // namespace
 
@@ -64,7 +77,8 @@ void Turns::send_data(TxBatch& batch, Instant now) {
   }
   serve_paths(batch, now);
   // A flow that wants a PDC for each PDC that sends: it is served while its state is in the cache.
-  while (has_room_for_burst(batch, res_.config.packets_per_entropy) && schedule_.has_new_work()) {
+  while (schedule_.has_new_work() &&
+         has_room_for_burst(batch, res_.config, schedule_.send_after())) {
     assign_next(now);
     Pdc* const pdc = schedule_.next_send();
     if (pdc == nullptr) continue;

@@ -8,7 +8,7 @@
 namespace uet::pds::test {
 namespace {
 
-constexpr uint32_t kValues = 16;
+constexpr uint32_t kFeedbackValues = 16;
 
 class PathFeedbackTest : public ::testing::Test {
  protected:
@@ -21,7 +21,7 @@ class PathFeedbackTest : public ::testing::Test {
   static cms::Config selection() {
     cms::Config c;
     c.algorithm = cms::Algorithm::fixed;
-    c.entropy_values = kValues;
+    c.entropy_values = kFeedbackValues;
     c.entropy.spraying = cms::Spraying::bitmap;
     return c;
   }
@@ -48,8 +48,8 @@ class PathFeedbackTest : public ::testing::Test {
 
 // [CMS-021, CMS-024] A loss that later arrivals on its EV prove counts like a time-out.
 TEST_F(PathFeedbackTest, AnInferredLossMakesItsEvRest) {
-  const auto out = bench_.open_initiator(2 * kValues);
-  ASSERT_EQ(out.size(), 2 * kValues);
+  const auto out = bench_.open_initiator(2 * kFeedbackValues);
+  ASSERT_EQ(out.size(), 2 * kFeedbackValues);
   const Entropy lost = out[1].ev;
   int later = 2;
   while (out[static_cast<size_t>(later)].ev != lost) ++later;
@@ -58,21 +58,21 @@ TEST_F(PathFeedbackTest, AnInferredLossMakesItsEvRest) {
   ASSERT_EQ(resends.size(), 1u);
   ASSERT_EQ(bench_.count(Count::retx_ev), 1u);
   EXPECT_NE(resends[0].ev, lost);
-  const auto found = uses(6 * kValues);
+  const auto found = uses(6 * kFeedbackValues);
   EXPECT_EQ(found.count(lost), 0u);
-  EXPECT_EQ(found.size(), kValues - 1);
+  EXPECT_EQ(found.size(), kFeedbackValues - 1);
 }
 
 // [CMS-023, CMS-163] A packet that was cut on the last hop says of its EV what its mark says.
 TEST_F(PathFeedbackTest, ATrimOfTheLastHopCountsByItsMark) {
   for (const bool marked : {false, true}) {
     Bench b(config(), selection());
-    const auto out = b.open_initiator(kValues);
+    const auto out = b.open_initiator(kFeedbackValues);
     wire::Nack h = b.nack(wire::NackCode::trimmed_lasthop, b.start + 1);
     h.m = marked;
     b.rx_header(h);
     ASSERT_EQ(b.tx().size(), 1u);
-    b.client.post(b.flow, 2, 6 * kValues * b.client.mtu);
+    b.client.post(b.flow, 2, 6 * kFeedbackValues * b.client.mtu);
     std::map<Entropy, int> found;
     for (const Bench::Out& o : b.tx()) ++found[o.ev];
     EXPECT_EQ(found.count(out[1].ev), marked ? 0u : 1u);
@@ -86,8 +86,8 @@ TEST_F(PathFeedbackTest, EvsThatWereNeverSentAreCounted) {
   for (const bool echoes : {false, true}) {
     SCOPED_TRACE(echoes);
     Bench b(config(), selection());
-    const auto out = b.open_initiator(kValues);
-    ASSERT_EQ(out.size(), kValues);
+    const auto out = b.open_initiator(kFeedbackValues);
+    ASSERT_EQ(out.size(), kFeedbackValues);
     const auto strange = [&](Entropy ev) {
       return Entropy(static_cast<uint16_t>(ev.value() ^ 0x8000));
     };
@@ -109,11 +109,11 @@ TEST_F(PathFeedbackTest, EvsThatWereNeverSentAreCounted) {
     EXPECT_EQ(s.strange_evs, echoes ? 2u : 0u);
     EXPECT_EQ(s.evs_resting, 1u);
     b.tx();
-    b.client.post(b.flow, 2, 6 * kValues * b.client.mtu);
+    b.client.post(b.flow, 2, 6 * kFeedbackValues * b.client.mtu);
     std::map<Entropy, int> found;
     for (const Bench::Out& o : b.tx()) ++found[o.ev];
     EXPECT_EQ(found.count(out[10].ev), 0u);
-    EXPECT_EQ(found.size(), kValues - 1);
+    EXPECT_EQ(found.size(), kFeedbackValues - 1);
   }
 }
 
