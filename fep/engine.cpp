@@ -45,9 +45,11 @@ bool Engine::collect(Instant now) {
 }
 
 bool Engine::transmit(Instant now, int rounds, Lead first) {
+  uint32_t payload_bytes = 0;
   for (int round = 0; round < rounds; ++round) {
-    const Lead lead = round == 0 ? first : Lead::answers;
+    const Lead lead = payload_bytes < kLeadBytes ? first : Lead::answers;
     if (batch_->empty() && fep_->transmit(*batch_, now, lead) == 0) return true;
+    payload_bytes += batch_->payload_bytes();
     if (!flush(now)) return false;
     if (!fep_->has_work()) return true;
   }

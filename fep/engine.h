@@ -60,6 +60,7 @@ class Engine {
   // What arrived is for the application first; of so many such rounds in a row one looks at errors
   // and news.
   static constexpr uint32_t kArrivalRounds = 8;
+  static constexpr uint32_t kLeadBytes = 128 * 1024;  // of payload may lead in one call
   static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
 
   // `first`: what leads the first batch; answers lead the others. False: the backend is full.

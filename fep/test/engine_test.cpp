@@ -170,6 +170,26 @@ TEST_F(EngineTest, PayloadLeavesBeforeAcks) {
   EXPECT_EQ(script_.taken[0], message_);
 }
 
+// A long message does not hold them up until its end.
+TEST_F(EngineTest, OfALongMessage128KiBLeaveBeforeAcks) {
+  Config config;
+  config.cms.algorithm = cms::Algorithm::fixed;
+  config.cms.initial_window_packets = 200;
+  start(config);
+  script_.packet = packet_of_peer();
+  engine_->collect(now_);
+  message_.assign(400 * 1024, 'a');
+  send();
+  engine_->transmit(now_);
+  size_t before = 0;
+  for (const std::string& payload : script_.taken) {
+    if (payload.empty()) break;
+    before += payload.size();
+  }
+  EXPECT_GE(before, 128u * 1024);
+  EXPECT_LT(before, 256u * 1024);
+}
+
 // While a stream arrives, ACKs leave before own messages: its sender waits for them.
 TEST_F(EngineTest, AcksLeadWhileAStreamArrives) {
   script_.packet = packet_of_peer();

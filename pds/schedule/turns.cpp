@@ -49,7 +49,8 @@ uint32_t Turns::transmit(TxBatch& batch, Instant now, Lead lead) {
   if (flow_desk_.has_released()) flow_desk_.retire_flows(now);
   if (lead == Lead::answers) send_answers(batch, now);
   send_data(batch, now);
-  if (lead == Lead::payload) send_answers(batch, now);
+  // Where more payload waits, the next batch has the answers, or the one after it.
+  if (lead == Lead::payload && !schedule_.has_new_work()) send_answers(batch, now);
   if (schedule_.take_credit_wanted()) {
     // Who waits for credit asks at once, or goes on without it. [CMS-127, CMS-128]
     send_control(batch, now);
