@@ -45,7 +45,7 @@ class AckScheduler {
   void want(Count cause, const AckTrigger& trigger);
 
   bool is_due() const { return due_; }
-  // The ACK is due only because of what was received, and that is less than four times the trigger:
+  // The ACK is due only because of what was received, and that is less than 16 times the trigger:
   // the source neither asked for it nor waits for it. A client that expects the rest of a message
   // may let it wait for some microseconds. [PDS-A7]
   bool may_wait() const { return due_ && !is_pressing_; }
@@ -63,7 +63,7 @@ class AckScheduler {
   AckTrigger take(Count& cause);
 
  private:
-  static constexpr uint32_t kTriggersHeld = 4;
+  static constexpr uint32_t kTriggersHeld = 16;
 
   void raise(Count cause, const AckTrigger& trigger);
 

@@ -75,21 +75,21 @@ TEST_F(AckSchedulerTest, CountsOctets) {
   EXPECT_TRUE(acks_.is_due());
 }
 
-// [PDS-083] The client may let an ACK of received octets wait, until they are four times the
+// [PDS-083] The client may let an ACK of received octets wait, until they are 16 times the
 // trigger or something else wants the ACK.
 TEST_F(AckSchedulerTest, AnAckOfOctetsMayWait) {
   arrive(1, 1, false, false, false, 8192);
   EXPECT_FALSE(acks_.may_wait()) << "none is due";
-  for (uint32_t p = 2; p <= 7; ++p) arrive(p, p, false, false, false, 8192);
+  for (uint32_t p = 2; p <= 31; ++p) arrive(p, p, false, false, false, 8192);
   EXPECT_TRUE(acks_.is_due());
   EXPECT_TRUE(acks_.may_wait());
-  arrive(8, 8, false, false, false, 8192);
-  EXPECT_FALSE(acks_.may_wait()) << "64 KiB";
+  arrive(32, 32, false, false, false, 8192);
+  EXPECT_FALSE(acks_.may_wait()) << "256 KiB";
   take();
   EXPECT_FALSE(acks_.may_wait()) << "it has left";
-  for (uint32_t p = 9; p <= 10; ++p) arrive(p, p, false, false, false, 8192);
+  for (uint32_t p = 33; p <= 34; ++p) arrive(p, p, false, false, false, 8192);
   EXPECT_TRUE(acks_.may_wait());
-  arrive(11, 11, true, false, false, 8192);
+  arrive(35, 35, true, false, false, 8192);
   EXPECT_FALSE(acks_.may_wait()) << "the source asks";
 }
 
