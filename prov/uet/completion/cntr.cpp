@@ -193,7 +193,7 @@ int Counter::wait(uint64_t threshold, int timeout_ms) {
                                           return g.reached() || g.failed();
                                         }};
   if (goal.reached()) {
-    entry.poll([] { return true; }, ProgressEngine::Find::stays);
+    entry.poll([] { return true; }, Find::stays);
     return 0;
   }
   const int result = wait_.wait(entry, timeout_ms, condition);

@@ -265,7 +265,11 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
                                                                 bool& is_idle) {
   ProgressEngine::Entry entry(wait_.seat());
   wait_.disarm();
-  entry.poll([&] { return entries_.unread() != 0 && count != 0; });
+  entry.poll([&] {
+    if (entries_.unread() == 0 || count == 0) return Ready::no;
+    const bool is_message = (entries_.front().flags & (FI_RECV | FI_REMOTE_WRITE)) != 0;
+    return is_message ? Ready::yes : Ready::own;
+  });
   if (entries_.unread() == 0) {
     is_idle = yields_.on_nothing(entry.now(), entry.patience());
     return -FI_EAGAIN;

@@ -14,6 +14,19 @@
 
 namespace uet::prov {
 
+// The application gets the completions that a poll finds, or they stay and are found again (a
+// counter's value).
+enum class Find : uint8_t {
+  taken,
+  stays
+};
+// Whether a poll has a result.
+enum class Ready : uint8_t {
+  no = 0,
+  yes = 1,  // as of a bool
+  own = 2,  // the end of an operation of the application, no message
+};
+
 class FlushPolicy {
  public:
   struct Options {
@@ -85,15 +98,25 @@ class FlushPolicy {
     on_round(now);
     return held ? Decision::stays_posts : Decision::stays;
   }
-  // A poll made the engine receive at `looked_at`, and finds a completion at `now`. `queued`: there
-  // is something to send.
-  Decision on_came(Instant looked_at, Instant now, bool queued, Others others) {
+  // What a poll finds, and what is queued to be sent.
+  struct Came {
+    bool is_message;  // a message of a peer, not the end of an operation of the application
+    bool queued;      // there is something to send
+    bool pressed;     // more than ACKs that no peer waits for
+  };
+  // A poll made the engine receive at `looked_at`, and finds a completion at `now`.
+  Decision on_came(Came came, Instant looked_at, Instant now, Others others) {
     received_at_ = looked_at;
     const bool held = posts_.is_holding();
     posts_.on_polled(looked_at);
     replies_.on_found();
     if (held) return Decision::came_posts;
-    if (!queued) return Decision::came_nothing;
+    if (!came.queued) return Decision::came_nothing;
+    if (!came.is_message) {
+      on_arrival(now);
+      const bool waits = !came.pressed && expects_more(others, now);
+      return waits ? Decision::came_own : Decision::came_no_habit;
+    }
     const bool waits = replies_.on_delivered(now);
     if (!others.has_helper) return Decision::came_unserved;
     return waits ? Decision::came_waits : Decision::came_no_habit;
@@ -106,21 +129,14 @@ class FlushPolicy {
   // A poll made the engine receive, and finds nothing.
   Decision on_vain(Look look, Others others, Instant now) {
     received_at_ = now;
-    if (look.arrived) {
-      if (now - arrived_at_ >= kArriving) arriving_since_ = now;
-      arrived_at_ = now;
-    }
+    if (look.arrived) on_arrival(now);
     const bool held = posts_.is_holding();
     posts_.on_polled(now);
     if (!replies_.on_glance()) replies_.on_polled(now);
     if (held) return Decision::vain_posts;
     if (awaits_reply(others)) return Decision::vain_reply;
-    const bool more_may_come =
-        now - arrived_at_ < kArriving && now - arriving_since_ < kArrivingMost;
-    if (more_may_come && !look.pressed && replies_.is_habit() && others.has_helper) {
-      return Decision::vain_arriving;
-    }
-    return Decision::vain;
+    const bool waits = !look.pressed && expects_more(others, now);
+    return waits ? Decision::vain_arriving : Decision::vain;
   }
   // A call that wants progress and takes no completion.
   Decision on_round(Instant now) {
@@ -173,6 +189,15 @@ class FlushPolicy {
   // A peer that sends all the time must not hold up the ACKs for others.
   static constexpr Duration kArrivingMost = Duration::microseconds(50);
 
+  void on_arrival(Instant now) {
+    if (now - arrived_at_ >= kArriving) arriving_since_ = now;
+    arrived_at_ = now;
+  }
+  // The rest of a message that will be answered.
+  bool expects_more(Others others, Instant now) const {
+    return now - arrived_at_ < kArriving && now - arriving_since_ < kArrivingMost &&
+           replies_.is_habit() && others.has_helper;
+  }
   bool awaits_reply(Others others) const { return replies_.is_waiting() && others.has_helper; }
   // The caller runs a round.
   Decision received(Instant now, Decision decision) {
@@ -184,7 +209,7 @@ class FlushPolicy {
   ReplyHabit replies_;
   PostHabit posts_;
   Instant received_at_;     // when the engine last received
-  Instant arrived_at_;      // when a poll that found nothing last received packets
+  Instant arrived_at_;      // when a poll that found no message last received packets
   Instant arriving_since_;  // the first of such polls in a row, less than kArriving apart
   Watch watch_ = Watch::pause;
   Instant watch_until_ = Instant::never();  // while it watches the engine

@@ -49,6 +49,7 @@ enum class Decision : uint8_t {
   stays,
   came_posts,
   came_nothing,
+  came_own,
   came_unserved,
   came_no_habit,
   came_waits,
@@ -142,6 +143,10 @@ inline constexpr FlushRow kFlushTable[] = {
    Flush::send, "posts wait until the next poll at most"},
   {Decision::came_nothing, "a poll receives a packet and finds a completion", "nothing is queued",
    Flush::wait, "there is nothing to send"},
+  {Decision::came_own, "a poll receives a packet and finds a completion",
+   "it is of an own operation, packets came for less than 50 us, the application replies at once, "
+   "and no peer waits for an ACK",
+   Flush::wait, "the rest of a message follows, and one ACK serves for all of it"},
   {Decision::came_unserved, "a poll receives a packet and finds a completion", "no helper",
    Flush::send, "if no reply comes, the ACK might never leave"},
   {Decision::came_no_habit, "a poll receives a packet and finds a completion",

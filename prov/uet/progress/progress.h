@@ -47,13 +47,6 @@ class ProgressEngine {
   ProgressEngine(const ProgressEngine&) = delete;
   ProgressEngine& operator=(const ProgressEngine&) = delete;
 
-  // The application gets the completions that a poll finds, or they stay and are found again (a
-  // counter's value).
-  enum class Find : uint8_t {
-    taken,
-    stays
-  };
-
   // One visit to the engine by an application thread: takes the lock, reads the clock once.
   // Everything that touches the stack (Ses, MemoryRegions, peers) or a completion queue happens
   // inside one. Not recursive. Throws CalledInForkedChild or CalledBack; see Home.
@@ -88,22 +81,22 @@ class ProgressEngine {
       const Raised turn(owner_.is_turn_);
       return poll();
     }
-    // A poll. `ready` tells, with the lock held, whether the call has a result; if not, the engine
-    // receives first. Returns the last value of `ready`.
-    template <class Ready>
-    bool poll(Ready ready, Find find = Find::taken) {
+    // A poll. `ready` tells, with the lock held, whether the call has a result: a bool or a Ready.
+    // If not, the engine receives first. Returns whether it has one at last.
+    template <class Asked>
+    bool poll(Asked asked, Find find = Find::taken) {
       FlushPolicy& policy = owner_.policy_;
       Decision decision;
-      bool is_ready = ready();
-      if (is_ready) {
+      Ready ready = Ready(asked());
+      if (ready != Ready::no) {
         decision = find == Find::stays ? policy.on_stays(now_) : policy.on_found(now_);
       } else {
         const bool arrived = owner_.engine_->collect(now_);
-        is_ready = ready();
-        decision = is_ready ? came() : vain(arrived);
+        ready = Ready(asked());
+        decision = ready != Ready::no ? came(ready) : vain(arrived);
       }
       owner_.flush(decision, now_);
-      return is_ready;
+      return ready != Ready::no;
     }
     // The owner's turn: a poll of its queue or counter. Owners are asked for receives only here.
     // `deliver` hands over their entries, before and after. [LF-159]
@@ -142,11 +135,12 @@ class ProgressEngine {
 
    private:
     // The time when the message is handed over counts, where anything depends on it.
-    Decision came() {
+    Decision came(Ready ready) {
       FlushPolicy& policy = owner_.policy_;
       const bool queued = !policy.holds_posts() && owner_.engine_->has_backlog();
       const Instant at = queued ? monotonic_now() : now_;
-      return policy.on_came(now_, at, queued, owner_.others());
+      const bool pressed = ready == Ready::own && owner_.engine_->has_backlog(Work::pressing);
+      return policy.on_came({ready != Ready::own, queued, pressed}, now_, at, owner_.others());
     }
 
     Decision vain(bool arrived) {

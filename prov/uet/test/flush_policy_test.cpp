@@ -146,6 +146,23 @@ TEST(FlushPolicyTest, AnAckWaitsForTheRestOfAMessage) {
   EXPECT_EQ(w.sends, 1) << "with the reply";
 }
 
+// The send before ends while the reply to it arrives: its completion is no message.
+TEST(FlushPolicyTest, TheEndOfAnOwnOperationHoldsTheAckAndKeepsTheHabit) {
+  World w;
+  w.make_reply_habit();
+  EXPECT_EQ(w.came_own(), Decision::came_own);
+  EXPECT_EQ(w.vain({false, false}), Decision::vain_arriving);
+  EXPECT_EQ(w.vain({false, false}), Decision::vain_arriving);
+  EXPECT_EQ(w.queued, 1);
+  EXPECT_EQ(w.exchange(), Decision::came_waits);
+  EXPECT_EQ(w.came_own(true), Decision::came_no_habit) << "a peer waits for the ACK";
+  EXPECT_EQ(w.queued, 0);
+  w.pass(10_us);
+  int held = 0;
+  for (; w.came_own() == Decision::came_own && held < 100; ++held) w.pass(1_us);
+  EXPECT_EQ(held, 50);
+}
+
 TEST(FlushPolicyTest, AnAckLeavesWhenNoRestFollowsFor8us) {
   World w;
   w.make_reply_habit();

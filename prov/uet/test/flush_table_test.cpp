@@ -177,6 +177,11 @@ const Way kWays[] = {
        return w.came();
      }},
     {Decision::came_nothing, [](World& w) { return w.came_without_ack(); }},
+    {Decision::came_own,
+     [](World& w) {
+       w.make_reply_habit();
+       return w.came_own();
+     }},
     {Decision::came_unserved,
      [](World& w) {
        w.make_reply_habit();

@@ -56,11 +56,17 @@ class FlushWorld {
   Decision came() {
     enter();
     ++queued;
-    return leave(policy.on_came(now, now, true, others));
+    return leave(policy.on_came({true, true, true}, now, now, others));
   }
   Decision came_without_ack() {
     enter();
-    return leave(policy.on_came(now, now, queued > 0, others));
+    return leave(policy.on_came({true, queued > 0, true}, now, now, others));
+  }
+  // An own operation ends with the poll, and a part of a message comes.
+  Decision came_own(bool pressed = false) {
+    enter();
+    queued = std::max(queued, 1);
+    return leave(policy.on_came({false, true, pressed}, now, now, others));
   }
   Decision vain(FlushPolicy::Look look = {false, true}) {
     enter();

@@ -326,7 +326,7 @@ TEST_F(ProgressTest, EveryPollSendsWaitingPosts) {
   using Look = void (*)(ProgressEngine::Entry&);
   const Look looks[] = {
       [](ProgressEngine::Entry& e) { e.poll([] { return true; }); },
-      [](ProgressEngine::Entry& e) { e.poll([] { return true; }, ProgressEngine::Find::stays); },
+      [](ProgressEngine::Entry& e) { e.poll([] { return true; }, Find::stays); },
       [](ProgressEngine::Entry& e) {
         bool came = false;
         e.poll([&came] { return std::exchange(came, true); });
