@@ -145,6 +145,20 @@ TEST(CreditSourceTest, ARefusedRequestEndsThePdc) {
   EXPECT_EQ(b.count(Count::pdc_closed_nack), 1u);
 }
 
+// [PDS-163, CMS-129] UNEXP_EVENT does not say that the PDC is lost. A copy of the refusal of a
+// Probe names the same PSN as the Credit Request, if both went with nothing outstanding.
+TEST(CreditSourceTest, AnUnexpectedRequestHarmsNoPdc) {
+  CreditBench b;
+  b.open_source();
+  b.post(3);
+  EXPECT_EQ(b.sent().asked_with, std::vector<Psn>{b.start});
+  b.rx_header(b.nack(wire::NackCode::unexp_event, b.start));
+  EXPECT_EQ(b.count(Count::drop_nack_range), 1u);
+  EXPECT_EQ(b.count(Count::pdc_closed_nack), 0u);
+  b.grant(14);
+  EXPECT_EQ(b.sent().requests.size(), 3u);
+}
+
 // [CMS-129] Requests go on any of the PDCs, also while no packet goes: one may be lost at the peer.
 TEST(CreditSourceTest, EachPdcAsks) {
   CreditBench b;

@@ -41,9 +41,11 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
   if (!pdc.tx.contains(h.nack_psn)) {
     // Unless it answers the ACK Request for the cumulative ACK or for credit: the peer has no PDC
-    // any more.
+    // any more. UNEXP_EVENT says no such thing: it refuses a control packet, or is a copy of the
+    // refusal of a Probe, which names that PSN where nothing is outstanding. [PDS-163]
     const bool is_asked = is_held_by_range(pdc) || pdc.asking.has_asked_credit();
     const bool is_answer = is_asked && h.nack_psn == pdc.tx.base() - 1 &&
+                           h.nack_code != NackCode::unexp_event &&
                            reaction_to(h.nack_code) == NackReaction::fail_pdc;
     if (!is_answer) return res_.counters.add(Count::drop_nack_range);
     res_.counters.add(Count::nacks_rx);
