@@ -347,7 +347,7 @@ void Node::check() const {
   const pds::Config& config = fep_->config().pds;
   const pds::Usage usage = fep_->pds().usage();
   UET_ASSERT(usage.pdcs <= config.max_pdcs);
-  UET_ASSERT(usage.stored_responses <= config.gd_entries);
+  UET_ASSERT(usage.stored_responses <= config.gd_entries + config.gd_extra());
   UET_ASSERT(usage.reordered_packets <= config.reorder_packets);
   UET_ASSERT(usage.return_messages <= config.return_messages);
   UET_ASSERT(usage.rudi_packets <= config.rudi_packets);

@@ -17,7 +17,7 @@ constexpr uint32_t kFirstBuckets = 64;
 }  // namespace
 
 Result<void> ResponseStore::create(Arena& arena) {
-  UET_CHECK(responses_.create(arena, res_.config.gd_entries));
+  UET_CHECK(responses_.create(arena, res_.config.gd_entries + res_.config.gd_extra()));
   arena_ = &arena;
   buckets_ = arena.make_zero_span<uint32_t>(kFirstBuckets);
   seed_ = res_.randomness.u64();
@@ -34,15 +34,24 @@ uint8_t ResponseStore::places_of(const Pdc& pdc, Psn psn, bool in_order) {
 bool ResponseStore::may_store(const Pdc& pdc, Psn psn, bool in_order) const {
   const uint32_t keep_here = in_order ? 0 : 1;
   if (pdc.responses.held() + keep_here >= res_.config.gd_per_pdc) return false;
-  const uint32_t places = places_of(pdc, psn, in_order);
+  return has_room(pdc, places_of(pdc, psn, in_order)) || (in_order && may_have_extra(pdc));
+}
+
+bool ResponseStore::has_room(const Pdc& pdc, uint32_t places) const {
   return places == 0 || (places <= free_places() && is_within_limits(pdc, places));
+}
+
+// It is cleared without any other packet, so it comes back from a peer that lives.
+bool ResponseStore::may_have_extra(const Pdc& pdc) const {
+  return !pdc.is_unverified() && extra_taken_ < res_.config.gd_extra() &&
+         res_.peers.host_of(res_.peers[pdc.peer]).extra_responses == 0;
 }
 
 // A peer and its host leave some room. Responses of unproven sources count for no peer: together
 // they leave a quarter, but each may have one response, because new peers are among them. [PDS-255,
 // T-01, T-02]
 bool ResponseStore::is_within_limits(const Pdc& pdc, uint32_t places) const {
-  const uint32_t all = responses_.capacity();
+  const uint32_t all = res_.config.gd_entries;
   if (pdc.is_unverified()) {
     const uint32_t held = pdc.responses.held();
     return held == 0 || (held < kUnprovenResponses && leaves_reserve(places, free_places(), all));
@@ -70,17 +79,22 @@ bool ResponseStore::await(Pdc& pdc, const AckTrigger& trigger) {
 }
 
 StoredResponse* ResponseStore::add_entry(Pdc& pdc, const AckTrigger& trigger) {
-  const uint8_t places = places_of(pdc, trigger.psn, pdc.rx.all_received_below(trigger.psn));
-  if (places > free_places()) return nullptr;
+  const bool in_order = pdc.rx.all_received_below(trigger.psn);
+  const uint8_t places = places_of(pdc, trigger.psn, in_order);
+  const bool is_extra =
+      !pdc.is_initiator() && in_order && !has_room(pdc, places) && may_have_extra(pdc);
+  if (!is_extra && places > free_places()) return nullptr;
   StoredResponse* const entry = responses_.alloc();
   if (entry == nullptr) return nullptr;
   entry->pdc = pdc.handle;
   entry->trigger = trigger;
-  entry->places = places;
+  entry->is_extra = is_extra;
+  entry->places = is_extra ? 0 : places;
+  if (is_extra) count_extra(pdc, 1);
   enter(*entry);
   const bool is_last = pdc.responses.is_last(trigger.psn);
   pdc.responses.add(*entry, is_last ? nullptr : find_lower(pdc, trigger.psn));
-  count(pdc, places);
+  count(pdc, entry->places);
   return entry;
 }
 
@@ -137,6 +151,11 @@ void ResponseStore::count(const Pdc& pdc, int places) {
   if (!pdc.is_unverified()) res_.peers.count_responses(pdc.peer, places);
 }
 
+void ResponseStore::count_extra(const Pdc& pdc, int change) {
+  extra_taken_ += static_cast<uint32_t>(change);
+  res_.peers.host_of(pdc.peer).extra_responses += static_cast<uint32_t>(change);
+}
+
 void ResponseStore::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict) {
   entry.guaranteed = verdict.guaranteed;
   entry.response = verdict.response;
@@ -145,7 +164,7 @@ void ResponseStore::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict
   due_.push_back(entry);
   const uint32_t high_water = res_.config.gd_high_water_percent;
   if (pdc.responses.stored() * 100 >= res_.config.gd_per_pdc * high_water ||
-      uint64_t{taken_} * 100 >= uint64_t{responses_.capacity()} * high_water ||
+      uint64_t{taken_} * 100 >= uint64_t{res_.config.gd_entries} * high_water ||
       !is_within_limits(pdc, 1)) {
     pdc.responses.want_clear();  // [PDS-106]
     schedule_.want_control(pdc);
@@ -166,6 +185,7 @@ void ResponseStore::free_stored(Pdc& pdc, StoredResponse& entry) {
     entry.places = 1;
   }
   count(pdc, -int{entry.places});
+  if (entry.is_extra) count_extra(pdc, -1);
   forget(entry);
   pdc.responses.drop(entry);
   responses_.free(&entry);

@@ -3,7 +3,10 @@
 // Clears are cumulative, so responses above a gap stay until the gap is filled: they must leave
 // room for the packet that fills it, here and in every other PDC, or all of them would wait for
 // each other for ever. So a response takes a place in the store, one above a gap takes two, and the
-// one that fills the gap below it takes none. [PDS-101, PDS-102, PDS-109]
+// one that fills the gap below it takes none. A packet that fills a gap may need more than a place,
+// for example a record of SES that another message holds until its own packets find places. So each
+// host gets one place beyond its share, for a packet without a gap below it. [PDS-101, PDS-102,
+// PDS-109]
 #pragma once
 
 #include "pds/pdc/pdc.h"
@@ -46,7 +49,10 @@ class ResponseStore {
   void clear_up_to(Pdc& pdc, Psn clear_psn);
 
  private:
-  uint32_t free_places() const { return responses_.capacity() - taken_; }
+  uint32_t free_places() const { return res_.config.gd_entries - taken_; }
+  bool has_room(const Pdc& pdc, uint32_t places) const;
+  // Whether the host of the peer may have the place beyond its share. [PDS-109]
+  bool may_have_extra(const Pdc& pdc) const;
   uint32_t& bucket_of(PdcHandle pdc, Psn psn);
   void enter(StoredResponse& entry);
   bool add_buckets();
@@ -57,6 +63,7 @@ class ResponseStore {
   StoredResponse* find_lower(const Pdc& pdc, Psn psn);
   StoredResponse* add_entry(Pdc& pdc, const AckTrigger& trigger);
   void count(const Pdc& pdc, int places);
+  void count_extra(const Pdc& pdc, int change);
 
   Resources& res_;
   Schedule& schedule_;
@@ -64,7 +71,8 @@ class ResponseStore {
   Arena* arena_ = nullptr;
   std::span<uint32_t> buckets_;  // by PDC and PSN: 1 + the index of a response; 0: none
   uint64_t seed_ = 0;
-  uint32_t taken_ = 0;  // places
+  uint32_t taken_ = 0;        // places
+  uint32_t extra_taken_ = 0;  // beyond these
   IntrusiveList<StoredResponse, DueResponseTag> due_;
 };
 

@@ -21,6 +21,7 @@ struct StoredResponse : ListNode<struct StoredTag>, ListNode<struct DueResponseT
   AckTrigger trigger;       // psn: of the request
   bool guaranteed = false;  // kept until cleared; else only until sent
   bool is_awaited = false;  // the client has not given it yet; it is only in the list of its PDC
+  bool is_extra = false;    // it has the place that its host gets beyond its share
   uint8_t places = 1;       // that it takes in the store, see ResponseStore
   uint32_t next = 0;        // of its bucket there
   EncodedResponse response;

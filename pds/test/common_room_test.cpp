@@ -56,17 +56,18 @@ class CommonRoomTest : public testing::Test {
 };
 
 // [T-02, PDS-255] One peer keeps at most as many responses as it leaves room for, its host three
-// quarters of all places; a peer without any finds room.
+// quarters of all places; a peer without any finds room. The first one gets the one place beyond
+// the shares, too. [PDS-109]
 TEST_F(CommonRoomTest, APeerLeavesRoomForOtherPeersResponses) {
   Bench b(config_);
   answer_everything(b);
   open(b, 20);
-  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 8);
+  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 8 + 1);
   open(b, 21);
   EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 4);
   open(b, 22);
   EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 2);
-  EXPECT_EQ(b.pds->usage().stored_responses, 14u);
+  EXPECT_EQ(b.pds->usage().stored_responses, 14u + 1);
   open(b, 23);
   EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 1);
 }
@@ -76,13 +77,13 @@ TEST_F(CommonRoomTest, ClearedResponsesFreeTheirRoom) {
   Bench b(config_);
   answer_everything(b);
   open(b, 20);
-  EXPECT_EQ(first_refused(b, 7, 1001), 1009u);
+  EXPECT_EQ(first_refused(b, 7, 1001), 1010u) << "8 of 16, and one beyond the share";
   b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1004));
-  EXPECT_EQ(first_refused(b, 7, 1009), 1013u);
+  EXPECT_EQ(first_refused(b, 7, 1010), 1014u);
   b.pds->close_all(/*abort=*/true, b.now);
   EXPECT_EQ(b.pds->usage(), Usage{});
   open(b, 20, 8);
-  EXPECT_EQ(first_refused(b, 8, 1001), 1009u);
+  EXPECT_EQ(first_refused(b, 8, 1001), 1010u);
 }
 
 // [PDS-101, PDS-109] A response above a gap takes the place of the packet that fills the gap, too:
@@ -98,13 +99,75 @@ TEST_F(CommonRoomTest, AGapCanBeFilledInAFullStore) {
     open(b, peer);
     first_refused(b, 7, 1001);
   }
-  EXPECT_EQ(b.pds->usage().stored_responses, 2u + 2 + 1 + 1) << "two places are left, for gaps";
+  EXPECT_EQ(b.pds->usage().stored_responses, 2u + 2 + 1 + 1 + 1)
+      << "two places are left, for gaps; one host has a place beyond its share";
   b.from = address(20, 50000);
   b.own = waiting;
   send(b, 7, 1001);
-  EXPECT_EQ(b.pds->usage().stored_responses, 7u);
+  EXPECT_EQ(b.pds->usage().stored_responses, 8u);
   b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1003));
-  EXPECT_EQ(b.pds->usage().stored_responses, 4u);
+  EXPECT_EQ(b.pds->usage().stored_responses, 5u);
+}
+
+// [PDS-109] A full store does not stop a packet with no gap below it: its host gets one place
+// beyond its share until the response is cleared. Otherwise two messages could wait for each other
+// for ever: one needs a place here, the other holds it and needs a record of SES.
+TEST_F(CommonRoomTest, AHostGetsOnePlaceBeyondItsShare) {
+  config_.gd_entries = 2;
+  Bench b(config_);
+  answer_everything(b);
+  open(b, 20, 7);
+  const Pdcid full = b.own;
+  open(b, 20, 8);
+  const Pdcid other = b.own;
+  b.own = full;
+  EXPECT_EQ(first_refused(b, 7, 1002), 1003u) << "one, which takes both places";
+  b.own = other;
+  EXPECT_EQ(first_refused(b, 8, 1002), 1002u) << "above a gap";
+  EXPECT_EQ(first_refused(b, 8, 1001), 1002u) << "in order, but one is all";
+  EXPECT_EQ(b.pds->usage().stored_responses, 2u);
+  b.own = full;
+  send(b, 7, 1001);
+  EXPECT_EQ(b.pds->usage().stored_responses, 3u) << "the gap can still be filled";
+  b.own = other;
+  wire::Control clear = b.control(wire::CtlType::clear_cmd, 0, 1001);
+  clear.spdcid = Pdcid(8);
+  b.rx_header(clear);
+  EXPECT_EQ(first_refused(b, 8, 1002), 1003u) << "the place is free again";
+  b.pds->close_all(/*abort=*/true, b.now);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
+// [PDS-109, T-01, T-02] There is such a place for one host in 64 places, and for no source that may
+// be forged.
+TEST_F(CommonRoomTest, PlacesBeyondTheSharesAreFew) {
+  config_.gd_entries = 64;
+  config_.challenge_above = 0;
+  Bench b(config_);
+  answer_everything(b);
+  std::vector<Pdcid> owns;
+  for (uint8_t peer = 20; peer < 24; ++peer) {
+    open(b, peer);
+    owns.push_back(b.own);
+  }
+  const auto refused_of = [&](uint8_t peer, uint32_t psn) {
+    b.from = address(peer, 50000);
+    b.own = owns[peer - 20u];
+    return first_refused(b, 7, psn) - psn;
+  };
+  EXPECT_EQ(refused_of(20, 1001), 32u + 1);
+  EXPECT_EQ(refused_of(21, 1001), 16u + 1);
+  EXPECT_EQ(refused_of(22, 1001), 8u) << "both are taken";
+  EXPECT_EQ(refused_of(20, 1034), 0u);
+  b.from = address(66, 50000);
+  b.own = Pdcid(0);
+  const uint32_t forged = first_refused(b, 100, kFirst.value(), /*syn=*/true);
+  EXPECT_EQ(forged, kFirst.value() + 1) << "the first of a new peer";
+  EXPECT_EQ(b.pds->usage().stored_responses, 33u + 17 + 8 + 1);
+  b.from = address(20, 50000);
+  b.own = owns[0];
+  b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1033));
+  EXPECT_EQ(refused_of(22, 1009), 16u + 1) << "half of what the first one has left, and its place";
 }
 
 // [PDS-109] The place that was kept for a gap goes with what fills it, even when the response above
@@ -130,7 +193,7 @@ TEST_F(CommonRoomTest, TheResponseAboveTheGapMayGoFirst) {
     open(b, peer);
     first_refused(b, 7, 1001);
   }
-  EXPECT_EQ(b.pds->usage().stored_responses, 8u) << "no more than there are";
+  EXPECT_EQ(b.pds->usage().stored_responses, 8u + 1) << "all, and the one beyond the shares";
 }
 
 // [T-01, PDS-255] Forged sources fill PDC after PDC with responses that are never cleared. Proven
@@ -176,12 +239,12 @@ TEST_F(CommonRoomTest, ForgedSourcesAreNotChargedToAPeer) {
     if (out.type() != wire::PdsType::nack) shown = out.as<wire::Ack>().spdcid;
   }
   b.own = proven;
-  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 16) << "as if nobody had forged anything";
+  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 16 + 1) << "as if nobody had forged anything";
   b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1016));
   b.own = shown;
   send(b, 101, kFirst.value());  // a copy that names our PDCID
   b.own = proven;
-  EXPECT_EQ(first_refused(b, 7, 1017), 1017u + 8) << "16 of 48 are its own from the start";
+  EXPECT_EQ(first_refused(b, 7, 1018), 1018u + 8) << "16 of 48 are its own from the start";
 }
 
 // [PDS-079, T-02, PDS-255] A peer that alone has held-back ROD packets leaves an eighth of the
