@@ -49,6 +49,12 @@ bool may_go_again(const TxMessage& m) {
          (is_gone_there && !is_rest && (m.any_undelivered || m.was_aborted));
 }
 
+// While messages of the target wait for our application, their answers may have all places that the
+// PDC has for answers, so that the READ of the target finds none. [SES-191]
+bool is_held_up(const Resources& res, const TxMessage& m) {
+  return (*res.peers)[m.remote->key.peer].kept_messages != 0;
+}
+
 }  // namespace
 
 void Settling::note_answer(TxMessage& m, const Answer& a) {
@@ -273,7 +279,7 @@ void Settling::on_timer(TxMessage& m) {
     case State::waiting:
       return order_.again_now(m);
     case State::exposed:
-      return Exposures::on_silence(*m.exposure) ? probe(m) : end_exposed(m);
+      return Exposures::on_silence(*m.exposure, is_held_up(res_, m)) ? probe(m) : end_exposed(m);
     case State::deferred:
       return begin_again(m);
     case State::held:

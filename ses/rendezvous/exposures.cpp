@@ -75,9 +75,9 @@ Instant Exposures::next_look(const TxMessage& m) const {
 // Nothing is outstanding that would show that the target is gone: probe it [SES-051]. A target that
 // has a receive and does not read, or that began and stopped, has given up. A target of another
 // implementation answers OK in any case.
-bool Exposures::on_silence(Exposure& x) {
+bool Exposures::on_silence(Exposure& x, bool is_held_up) {
   const bool should_read = !x.is_kept || x.is_begun;
-  if (should_read && ++x.idle_looks == kIdleLooksMax) x.is_given_up = true;
+  if (should_read && !is_held_up && ++x.idle_looks == kIdleLooksMax) x.is_given_up = true;
   return !x.is_given_up;
 }
 

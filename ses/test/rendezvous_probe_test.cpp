@@ -83,6 +83,42 @@ TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
   EXPECT_EQ(room, data);
 }
 
+// [SES-191, SES-091] A target that has a receive and reads nothing has given up, but not while a
+// message of its own waits for our application: the READ may be behind that one.
+TEST_F(RendezvousProbeTest, ATargetMayWaitForOurApplication) {
+  config_.retry_patience = Duration::seconds(1);
+  start();
+  const Octets first = pattern(10), data = pattern(5000);
+  SendRequest back = send_request(first, 3);
+  ASSERT_TRUE(b_->ses->send(b_->ep, back, now_).ok());
+  settle();
+  EXPECT_EQ(take(*b_), "send ok 10 #3");
+  Octets room(5000);
+  receive(room);
+  send(by_rendezvous(data));
+  transmit();
+  deliver(0);
+  transmit();
+  network_.clear();  // the READ and an answer
+  a_->pds.resend_all();
+  settle();
+  const auto probe = [this] {
+    now_ = now_ + Duration::milliseconds(1001);
+    a_->ses->exchange().advance(now_);
+    settle();
+  };
+  for (int i = 0; i < 6; ++i) probe();
+  EXPECT_EQ(take(*a_), "") << "it is probed for as long";
+  Octets other(10);
+  ASSERT_TRUE(a_->ses->receive(a_->ep, receive_request(other, 4), now_).ok());
+  EXPECT_EQ(take(*a_), "recv ok 10 #4");
+  probe();
+  probe();
+  EXPECT_EQ(take(*a_), "");
+  probe();
+  EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
+}
+
 // [SES-051, SES-091, PDS-119] A probe changes nothing, so it is sent again when its PDC is lost,
 // executed or not and after any number of refusals; it has no effect on the message, which is read
 // as usual.

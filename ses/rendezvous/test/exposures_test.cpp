@@ -96,16 +96,17 @@ TEST_F(ExposuresTest, ReadOfNothingAtTheStartSaysThatTheTargetHasGivenUp) {
 // [SES-051]
 TEST_F(ExposuresTest, TargetThatReadsNothingIsAskedTwiceAndThenGivenUp) {
   Exposure& x = *send().exposure;
-  EXPECT_TRUE(Exposures::on_silence(x));
-  EXPECT_TRUE(Exposures::on_silence(x));
-  EXPECT_FALSE(Exposures::on_silence(x));
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(Exposures::on_silence(x, /*is_held_up=*/true));
+  EXPECT_TRUE(Exposures::on_silence(x, false));
+  EXPECT_TRUE(Exposures::on_silence(x, false));
+  EXPECT_FALSE(Exposures::on_silence(x, false));
 }
 
 // [SES-090]
 TEST_F(ExposuresTest, TargetWithoutAReceiveIsAskedForAsLongAsItAnswers) {
   TxMessage& m = send();
   Exposures::note_delivered(m, wire::ListCode::overflow, 1024);
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(Exposures::on_silence(*m.exposure));
+  for (int i = 0; i < 10; ++i) EXPECT_TRUE(Exposures::on_silence(*m.exposure, false));
 }
 
 // [LF-141]
