@@ -10,9 +10,10 @@ using wire::NackCode;
 
 namespace {
 // Proof that the peer receives our packets: its packet has our PDCID, which it can only know from
-// our answer, and a PSN in the window. A Probe may have the PSN before the first one. [PDS-252]
+// our answer, and a PSN in the window. A Probe may have the PSN before the first one. A secured
+// source may have what it likes before, but counts as half-open until then. [PDS-252]
 bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
-  if (!pdc.is_unverified() || in.syn) return false;
+  if (pdc.is_initiator() || pdc.proof.is_confirmed() || in.syn) return false;
   const int32_t distance = in.psn() - pdc.start.psn();
   return distance >= -1 && distance < static_cast<int32_t>(tracked_packets);
 }

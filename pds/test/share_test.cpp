@@ -69,6 +69,26 @@ TEST_F(ShareTest, OnePeerHoldsAtMostAsManyAsItLeaves) {
   EXPECT_EQ(b.count(Count::pdc_alloc_fail), 1u);
 }
 
+// [PDS-252, PDS-181, T-01] A secured PDC is half-open, too, until its peer uses our PDCID; then it
+// is closed for others when it is idle.
+TEST_F(ShareTest, IdleSecuredPdcsMakeRoom) {
+  Bench b(config_);
+  b.sdi = 77;
+  Pdcid first;
+  for (uint16_t id = 1; id <= 4; ++id) {
+    const Pdcid own = opens_and_uses(b, 20, id);
+    if (id == 1) first = own;
+  }
+  EXPECT_FALSE(opens(b, 20, 5));
+  EXPECT_EQ(b.count(Count::pressure_closes), 2u);
+  EXPECT_EQ(b.pds->usage().pdcs, 4u);
+  wire::Control close = b.control(wire::CtlType::close_cmd, kFirst.value() + 2);
+  close.spdcid = Pdcid(1);
+  close.dpdcid = first;
+  b.rx_header(close);
+  EXPECT_EQ(b.pds->usage().pdcs, 3u);
+}
+
 // [T-61, T-02] An address with many ports gets three quarters; the rest is for other addresses.
 TEST_F(ShareTest, ManyPortsOfOneAddressLeaveAQuarter) {
   Bench b(config_);
