@@ -126,9 +126,13 @@ struct Plan {
   }
   // A PDC that waits for a slow application is busy and keeps its place. Where its peer has no
   // second place, the peer's next PDC is refused with NO_PDC_AVAIL; refusals without any progress
-  // end an operation after five times the peer time-out. [PDS-148, PDS-181, SES-191]
+  // end an operation after five times the peer time-out. [PDS-148, PDS-181, SES-191] So do those
+  // for want of a place for a response, where there are fewer than two for each message that may
+  // wait for the application. [PDS-109]
   bool outlasts_refusals() const {
-    return slow_application > Duration::seconds(5 * 60) && pdcs_max < Plan{}.pdcs_max;
+    const bool has_few_places = gd_entries < 2 * unexpected_messages;
+    return slow_application > Duration::seconds(5 * 60) &&
+           (pdcs_max < Plan{}.pdcs_max || has_few_places);
   }
   // Packets may be lost, or answered so late that they are sent again.
   bool is_lossy() const;
