@@ -177,15 +177,18 @@ void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) 
 
 // [PDS-035, PDS-037] A new packet is within the window of its PDC, and within the peer's range.
 void WireOracle::check_windows(Pdc& pdc, bool is_new, const wire::Request& request) {
-  // When all PDCIDs were used they are used again, by PDCs that begin elsewhere. [PDS-011, PDS-019]
+  // When all PDCIDs were used they are used again, by PDCs that begin elsewhere, or at another
+  // PDCID of the receiver: secured ones begin just above the last one. [PDS-011, PDS-019, PDS-053]
   const bool begins_elsewhere = request.syn && request.start_psn() != pdc.first;
-  const bool is_elsewhere =
-      begins_elsewhere || std::abs(int64_t{request.psn - pdc.first} - pdc.sent) > kElsewhere;
+  const bool has_other_peer = !request.syn && pdc.peer != Pdcid{} && pdc.peer != request.dpdcid;
+  const bool is_elsewhere = begins_elsewhere || has_other_peer ||
+                            std::abs(int64_t{request.psn - pdc.first} - pdc.sent) > kElsewhere;
   if (is_new || is_elsewhere) {
     pdc = Pdc{};
     pdc.first = request.syn ? request.start_psn() : request.psn;
     pdc.range = static_cast<int32_t>(windows_.default_range);
   }
+  if (!request.syn) pdc.peer = request.dpdcid;
   pdc.sent = std::max(pdc.sent, request.psn - pdc.first);
   const int32_t outstanding = pdc.sent - pdc.base + 1;
   if (outstanding > static_cast<int32_t>(windows_.packets)) {

@@ -46,6 +46,7 @@ class WireOracle final : public io::IoLayer {
   // The PSNs that a PDC may send, after all received ACKs. PSNs count from its first one.
   struct Pdc {
     Psn first;
+    Pdcid peer;                  // of the receiver; zero: not named yet
     int32_t sent = 0;            // the highest
     int32_t base = 0;            // all before it are answered
     std::set<int32_t> answered;  // the remaining ones

@@ -39,11 +39,11 @@ class WireOracleTest : public ::testing::Test {
     oracle_ = std::make_unique<WireOracle>(std::move(card), WireOracle::Windows{4, 1024, true});
   }
   // A request with that distance from the first PSN and one octet behind its header.
-  void send(uint32_t distance, uint8_t octet, bool retx = false) {
+  void send(uint32_t distance, uint8_t octet, bool retx = false, Pdcid to = Pdcid(9)) {
     wire::Request h;
     h.next_hdr = wire::NextHeader::response_data;
     h.spdcid = Pdcid(7);
-    h.dpdcid = Pdcid(9);
+    h.dpdcid = to;
     h.psn = kFirst + distance;
     h.retx = retx;
     std::array<std::byte, 64> octets{};
@@ -113,6 +113,15 @@ TEST_F(WireOracleTest, TooManyOutstandingAreFound) {
   send(4, 1);
   EXPECT_EQ(oracle_->violation(), "");
   send(5, 1);
+  EXPECT_EQ(oracle_->violation(), "PDC 7: 5 packets outstanding");
+}
+
+// [PDS-019, PDS-053] The next PDC with that PDCID may begin near the one before.
+TEST_F(WireOracleTest, AnotherPeerMeansAnotherPdc) {
+  for (uint32_t i = 0; i < 4; ++i) send(i, 1);
+  for (uint32_t i = 10; i < 14; ++i) send(i, 1, false, Pdcid(11));
+  EXPECT_EQ(oracle_->violation(), "");
+  send(14, 1, false, Pdcid(11));
   EXPECT_EQ(oracle_->violation(), "PDC 7: 5 packets outstanding");
 }
 
