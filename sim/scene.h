@@ -80,6 +80,7 @@ struct Application {
   Agenda agenda;  // by operation id
   Rng rng{0};
   AddressBook others;
+  Instant refused_since = Instant::never();  // posts find no room
   bool knows_of_death = false;  // an operation failed because the peer had lost its state
 };
 

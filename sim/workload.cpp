@@ -38,6 +38,14 @@ void spoil(const Operation& op, const Application& target, ses::RmaRequest& requ
   }
 }
 
+// A post that finds no slot is tried again shortly, and then after a 64th of the time since it was
+// first refused: an application may take minutes to make room.
+Instant next_try(Application& host, Instant now) {
+  if (host.refused_since.is_never()) host.refused_since = now;
+  const Duration waited = now - host.refused_since;
+  return now + std::max(Duration::microseconds(50), Duration::nanoseconds(waited.ns() / 64));
+}
+
 }  // namespace
 
 Workload::Workload(const Plan& plan, uint64_t seed, bool is_recorded)
@@ -167,11 +175,11 @@ void Workload::enlist(const LiveOperation& op, uint32_t host) {
 }
 
 Instant Workload::post_due(uint32_t index, Instant now) {
-  // A post that finds no slot is tried again shortly.
-  constexpr Duration kAgain = Duration::microseconds(50);
   now_ = now;
   Instant next = datagrams_.post_due(index, now);
-  Agenda& agenda = scene_.applications[index]->agenda;
+  Application& host = *scene_.applications[index];
+  Agenda& agenda = host.agenda;
+  bool is_refused = false;
   agenda.advance(now);
   // Keeps the order of posts: later ones wait behind one that was refused.
   std::array<bool, Agenda::kLanes> is_blocked{};
@@ -186,8 +194,13 @@ Instant Workload::post_due(uint32_t index, Instant now) {
     }
     if ((id = first) == 0) break;
     if (do_task(agenda, lane, scene_.operations[id - 1], now)) continue;
-    next = std::min(next, now + kAgain);
+    is_refused = true;
     is_blocked[static_cast<size_t>(lane)] = lane != Agenda::Lane::other;
+  }
+  if (!is_refused) {
+    host.refused_since = Instant::never();
+  } else {
+    next = std::min(next, next_try(host, now));
   }
   // A receive may have become needless before its time.
   while (const Agenda::Task* const task = agenda.first_later()) {
