@@ -218,6 +218,26 @@ TEST_F(QuietTest, ARefusedQuestionLeavesTheMessageInDoubt) {
   }
 }
 
+// [PDS-119, PDS-176] CLOSING with RETX refuses the packet that was sent again, also when its first
+// transmission was asked for: it was not executed, and may go on another PDC.
+TEST_F(QuietTest, ClosingIsAVerdictOnAResendAfterAQuestion) {
+  for (const bool retx : {false, true}) {
+    Bench b;
+    establish(b);
+    post(b, 2, 1);
+    EXPECT_EQ(b.lines().size(), 1u);
+    b.elapse(1_ms + 2_us);
+    EXPECT_EQ(b.lines(), (Lines{question(b, 1)}));
+    b.elapse(5_ms + 2_us);
+    EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
+    wire::Nack nack = b.nack(NackCode::closing, b.start + 1);
+    nack.retx = retx;
+    b.rx_header(nack);
+    ASSERT_EQ(b.client.failures.size(), 1u);
+    EXPECT_EQ(b.client.failures[0].not_delivered, retx);
+  }
+}
+
 // [PDS-119, PDS-190] A peer that lost the PDC has a verdict for each packet, and none for
 // questions.
 TEST_F(QuietTest, AForgetfulPeerIsNotAsked) {

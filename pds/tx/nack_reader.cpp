@@ -189,13 +189,16 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
 
 // A refused packet was not executed, with two exceptions: an earlier transmission of it was
 // executed, or the peer refused the ACK Request for it. CLOSING refuses PSNs above all that the
-// peer has received, so it proves this for every transmission. Other codes prove it only for a
-// packet that was sent once. [PDS-119, PDS-176, PDS-190]
+// peer has received, so it proves this for every transmission; with RETX it refuses one of these,
+// and not the ACK Request. Other codes prove it only for a packet that was sent once. [PDS-119,
+// PDS-176, PDS-190]
 void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
   Failure failure{FailureReason::nack, h.nack_code, false};
-  const bool is_proof = !slot.state.was_resent() || h.nack_code == NackCode::closing;
-  if (slot.kind == SlotKind::data && is_proof && !slot.state.has_arrived() &&
-      !slot.state.was_asked() && is_certainly_not_executed(h.nack_code)) {
+  const bool is_closing = h.nack_code == NackCode::closing;
+  const bool is_proof = is_closing || !slot.state.was_resent();
+  const bool is_of_packet = (is_closing && h.retx) || !slot.state.was_asked();
+  if (slot.kind == SlotKind::data && is_proof && is_of_packet && !slot.state.has_arrived() &&
+      is_certainly_not_executed(h.nack_code)) {
     failure.not_delivered = true;
     loss_.give_up(pdc, h.nack_psn, slot, failure, now);
     // With ROD nothing behind it was executed either.
@@ -207,7 +210,6 @@ void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
     }
     failure.not_delivered = false;
   }
-  const bool is_closing = h.nack_code == NackCode::closing;
   const bool is_orphan = h.nack_code == NackCode::inv_dpdcid && pdc.is_initiator();
   if (is_closing || (is_orphan && pdc.state() != PdcState::syn)) {
     const bool is_question = slot.kind == SlotKind::close_req;  // it is closed
