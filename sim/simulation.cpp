@@ -193,8 +193,8 @@ class Run {
     auto odd =
         std::make_unique<OddPeer>(std::move(card), plan_, stranger_.get(), index == 0, rng_.u64());
     auto oracle = std::make_unique<WireOracle>(
-        std::move(odd),
-        WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u, !plan_.lengths_only});
+        std::move(odd), WireOracle::Windows{plan_.window_packets, plan_.default_mpr * 128u,
+                                            !plan_.lengths_only, plan_.secured});
     node.oracle = oracle.get();
     const uint64_t seed = rng_.u64();
     const LocalClock clock = draw_clock();

@@ -200,6 +200,13 @@ void WireOracle::check_windows(Pdc& pdc, bool is_new, const wire::Request& reque
   }
 }
 
+// The first packet of another PDC with that PDCID, whose start is that of the one before: that one
+// ended without a close that moves it. [PDS-050, PDS-053]
+bool WireOracle::begins_again(Context& context, const wire::Request& request) const {
+  return windows_.starts_repeat && request.syn && !request.retx &&
+         request.psn == request.start_psn() && context.sent.find(request.psn) != nullptr;
+}
+
 // [PDS-032] a PSN names one packet; [PDS-065, PDS-146] a resend says so and carries the same
 // octets.
 void WireOracle::check(const TxPacket& packet, uint64_t payload) {
@@ -222,6 +229,12 @@ void WireOracle::check(const TxPacket& packet, uint64_t payload) {
       find_or_insert<uint32_t, Context*>(context_by_id_, request->spdcid.value(), nullptr);
   if (is_new) *at = &contexts_.emplace_back();
   Context& context = **at;
+  if (begins_again(context, *request)) {
+    context.sent.forget_near(request->psn, kElsewhere);
+    context.pdc = Pdc{};
+    context.pdc.first = request->psn;
+    context.pdc.range = static_cast<int32_t>(windows_.default_range);
+  }
   uint64_t* const entry = context.sent.find(request->psn);
   const bool fresh = entry == nullptr;
   if (fresh) {

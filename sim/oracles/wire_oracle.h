@@ -29,7 +29,8 @@ class WireOracle final : public io::IoLayer {
   struct Windows {
     uint32_t packets = 0;
     uint32_t default_range = 0;
-    bool has_payload = true;  // false: of payload only the lengths are compared
+    bool has_payload = true;     // false: of payload only the lengths are compared
+    bool starts_repeat = false;  // secured: a PDC begins where the target said, until it says more
   };
   WireOracle(std::unique_ptr<io::PacketIo> below, Windows windows);
 
@@ -65,6 +66,7 @@ class WireOracle final : public io::IoLayer {
     return found == nullptr ? nullptr : *found;
   }
   void move(const wire::Request& syn);
+  bool begins_again(Context& context, const wire::Request& request) const;
   // `is_new`: nothing was sent under its PDCID before.
   void check_windows(Pdc& pdc, bool is_new, const wire::Request& request);
   // `payload`: its digest.

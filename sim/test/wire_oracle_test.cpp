@@ -33,10 +33,21 @@ class WireOracleTest : public ::testing::Test {
  protected:
   static constexpr Psn kFirst{1000};
 
-  WireOracleTest() {
+  WireOracleTest() { make(false); }
+  void make(bool starts_repeat) {
     auto card = std::make_unique<Card>();
     card_ = card.get();
-    oracle_ = std::make_unique<WireOracle>(std::move(card), WireOracle::Windows{4, 1024, true});
+    oracle_ = std::make_unique<WireOracle>(std::move(card),
+                                           WireOracle::Windows{4, 1024, true, starts_repeat});
+  }
+  void send_syn(uint32_t distance, uint8_t octet) {
+    wire::Request h;
+    h.next_hdr = wire::NextHeader::standard;
+    h.syn = true;
+    h.psn_offset = static_cast<uint16_t>(distance);
+    h.spdcid = Pdcid(7);
+    h.psn = kFirst + distance;
+    give(h, octet);
   }
   // A request with that distance from the first PSN and one octet behind its header.
   void send(uint32_t distance, uint8_t octet, bool retx = false, Pdcid to = Pdcid(9)) {
@@ -46,6 +57,9 @@ class WireOracleTest : public ::testing::Test {
     h.dpdcid = to;
     h.psn = kFirst + distance;
     h.retx = retx;
+    give(h, octet);
+  }
+  void give(const wire::Request& h, uint8_t octet) {
     std::array<std::byte, 64> octets{};
     wire::Writer w(octets);
     h.emit(w);
@@ -93,6 +107,19 @@ TEST_F(WireOracleTest, ARetxOfAFirstTransmissionIsFound) {
   send(0, 1);
   send(1, 1, true);
   EXPECT_EQ(oracle_->violation(), "PDC 7 PSN 1001: RETX on a first transmission");
+}
+
+// [PDS-053] Only a secured PDC may begin where the one before began.
+TEST_F(WireOracleTest, AStartMayRepeatWhereThatIsTold) {
+  for (const bool may : {false, true}) {
+    make(may);
+    for (int round = 0; round < 2; ++round) {
+      for (uint32_t i = 0; i < 4; ++i) send_syn(i, static_cast<uint8_t>(round));
+    }
+    EXPECT_EQ(oracle_->violation(), may ? "" : "PDC 7 PSN 1000 used for a second packet");
+  }
+  send_syn(1, 9);
+  EXPECT_EQ(oracle_->violation(), "PDC 7 PSN 1001 used for a second packet");
 }
 
 // Also when others have been sent and answered since.
