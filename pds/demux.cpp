@@ -331,7 +331,11 @@ void Demux::on_ack(const RxDatagram& d, wire::PdsType type, Instant now) {
   if (pdc == nullptr) return;
   // In SYN we send no Probe, so this ACK answers nothing that we sent. [PDS-042]
   if (pdc->state() == PdcState::syn && cc.ack.p) return res_.counters.add(Count::drop_probe_answer);
-  ack_reader_.process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d, now);
+  const AckEffect effect =
+      ack_reader_.process_ack(*pdc, cc.ack, has_cc ? &cc : nullptr, r.rest(), d, now);
+  // Without memory a SYN of the peer by that id is not known to be wrong, and opens a PDC.
+  if (effect.is_established) (void)table_.bind_peer(*pdc);
+  if (effect.is_closed) steps_.on_close_answered(*pdc, cc.ack, now);
 }
 
 void Demux::on_nack(const RxDatagram& d, Instant now) {
@@ -345,7 +349,8 @@ void Demux::on_nack(const RxDatagram& d, Instant now) {
   if (pdc->sdi != d.sdi && h.nack_code != NackCode::new_start_psn) {
     return res_.counters.add(Count::drop_sdi);
   }
-  nack_reader_.process_nack(*pdc, h, d, now);
+  const auto again = nack_reader_.process_nack(*pdc, h, d, now);
+  if (again) inbox_.answer_again(*pdc, *again, Count::ack_duplicate, now);
 }
 
 }  // namespace uet::pds

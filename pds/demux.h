@@ -7,6 +7,7 @@
 #include "pds/door/proofs.h"
 #include "pds/door/replies.h"
 #include "pds/door/trim_nacks.h"
+#include "pds/pdc/close_steps.h"
 #include "pds/pdc/idle_list.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
@@ -28,8 +29,8 @@ namespace uet::pds {
 class Demux {
  public:
   Demux(Resources& res, PdcTable& table, Connectionless& connectionless, Schedule& schedule,
-        IdleList& idle, Replies& replies, LossRecovery& loss, Inbox& inbox, AckReader& ack_reader,
-        NackReader& nack_reader, Door& door, Destination& destination)
+        IdleList& idle, Replies& replies, LossRecovery& loss, CloseSteps& steps, Inbox& inbox,
+        AckReader& ack_reader, NackReader& nack_reader, Door& door, Destination& destination)
       : res_(res),
         table_(table),
         connectionless_(connectionless),
@@ -37,6 +38,7 @@ class Demux {
         idle_(idle),
         replies_(replies),
         loss_(loss),
+        steps_(steps),
         inbox_(inbox),
         ack_reader_(ack_reader),
         nack_reader_(nack_reader),
@@ -73,6 +75,7 @@ class Demux {
   IdleList& idle_;
   Replies& replies_;
   LossRecovery& loss_;
+  CloseSteps& steps_;
   Inbox& inbox_;
   AckReader& ack_reader_;
   NackReader& nack_reader_;

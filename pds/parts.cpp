@@ -10,7 +10,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
     : res(config, cms, peers, client, random),
       schedule(res),
       paths(res, schedule),
-      idle(res),
+      idle(peers),
       proofs(res, schedule),
       replies(res, proofs),
       secure_psn(res),
@@ -27,9 +27,8 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       steps(res, table, schedule, replies, secure_psn, ending, loss, outbox),
       inbox(res, table, schedule, paths, proofs, replies, closing, store, reorder, destination,
             acks, steps),
-      ack_reader(res, table, schedule, paths, idle, proofs, secure_psn, closing, ending, loss,
-                 probes),
-      nack_reader(res, schedule, idle, proofs, closing, ending, loss, probes, inbox),
+      ack_reader(res, schedule, paths, idle, proofs, closing, loss, probes),
+      nack_reader(res, schedule, idle, proofs, closing, ending, loss, probes),
       deadlines(res, schedule, proofs, closing, ending, loss, probes, steps, inbox),
       reclaim(res, table, shares, idle, proofs, closing, ending),
       door(res, table, shares, schedule, paths, idle, proofs, replies, secure_psn, closing, ending,
@@ -40,7 +39,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       turns(res, connectionless, schedule, replies, ending, outbox, probes, destination, acks,
             steps, reclaim, flows),
       reports(res, table, connectionless, schedule, closing, ending, loss),
-      demux(res, table, connectionless, schedule, idle, replies, loss, inbox, ack_reader,
+      demux(res, table, connectionless, schedule, idle, replies, loss, steps, inbox, ack_reader,
             nack_reader, door, destination) {}
 
 Result<void> Parts::create(Arena& arena) {

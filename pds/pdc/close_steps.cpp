@@ -33,6 +33,13 @@ std::optional<SlotKind> CloseSteps::due_packet(const Pdc& pdc) {
   return std::nullopt;
 }
 
+// I14, I19. It says where the next PDC may begin. [PDS-053]
+void CloseSteps::on_close_answered(Pdc& pdc, const wire::Ack& ack, Instant now) {
+  secure_psn_.learn_start(pdc, ack);
+  const bool clean = pdc.state() == PdcState::close_ack_wait;
+  ending_.free_pdc(pdc, PdcEvent::close_acked, clean, false, now);
+}
+
 // Target: a Close command that finds the last return packets unacknowledged. Most likely the peer
 // has them and only its ACK was lost, which it cannot know: it is asked, and the Close is as good
 // as lost until it has answered. Nothing acknowledges it meanwhile, so it comes again. Patience by

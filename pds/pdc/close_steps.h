@@ -33,6 +33,8 @@ class CloseSteps {
   bool progress_close(Pdc& pdc, TxBatch& batch, Instant now);
   // The packet of the next step, if it has not been sent.
   static std::optional<SlotKind> due_packet(const Pdc& pdc);
+  // That ACK answers our Close command. The PDC is gone. [PDS-I14, PDS-I19]
+  void on_close_answered(Pdc& pdc, const wire::Ack& ack, Instant now);
   // A Close command that comes before the ACK of our last return packets. [PDS-T14]
   bool is_close_early(Pdc& pdc, const Inbound& in, Instant now);
   // Acts on a Close command when all lower PSNs are there. True: the PDC is gone.

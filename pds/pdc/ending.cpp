@@ -12,13 +12,6 @@ bool tells_of_lost_peer(const Failure& failure) {
 }
 }  // namespace
 
-// I14, I19: the Close command is answered. Frees the PDC.
-void Ending::on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now) {
-  if (kind != SlotKind::close_cmd) return;
-  const bool clean = pdc.state() == PdcState::close_ack_wait;
-  free_pdc(pdc, PdcEvent::close_acked, clean, false, now);
-}
-
 // I16, I19: the peer does not answer the Close. A target that still waits for the ACK of its last
 // return packets hears from the tombstone that they arrived. [PDS-176, PDS-T14]
 void Ending::give_up_close(Pdc& pdc, Instant now) {

@@ -33,8 +33,6 @@ class Ending {
         store_(store),
         reorder_(reorder) {}
 
-  // The control packet is answered; a Close command ends the PDC.
-  void on_closing_slot_done(Pdc& pdc, SlotKind kind, Instant now);
   // The peer does not answer the Close command: frees the PDC.
   void give_up_close(Pdc& pdc, Instant now);
   // Reports everything unfinished once. Frees the PDC, unless the peer may still hold its end.

@@ -16,7 +16,7 @@ void IdleList::touch(Pdc& pdc, Instant now) {
 }
 
 void IdleList::heard(Pdc& pdc, Instant now) {
-  Peer& peer = res_.peers[pdc.peer];
+  Peer& peer = peers_[pdc.peer];
   peer.last_heard = now;
   peer.unreachable_since = Instant::never();
   touch(pdc, now);

@@ -2,13 +2,13 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
-#include "pds/resources.h"
+#include "pds/pdc/peer_table.h"
 
 namespace uet::pds {
 
 class IdleList {
  public:
-  explicit IdleList(Resources& res) : res_(res) {}
+  explicit IdleList(PeerTable& peers) : peers_(peers) {}
 
   void add(Pdc& pdc) { lru_[pdc.is_initiator()].push_back(pdc); }
   // PDCs of one role, the longest idle first.
@@ -19,7 +19,7 @@ class IdleList {
   void heard(Pdc& pdc, Instant now);
 
  private:
-  Resources& res_;
+  PeerTable& peers_;
   IntrusiveList<Pdc, LruTag> lru_[2];  // by role: targets, initiators; longest idle first
 };
 

@@ -42,21 +42,22 @@ void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
 }  // namespace
 
 // In every state of its sender. [PDS-I8, PDS-090 .. PDS-095]
-void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
-                            std::span<const std::byte> ses, const RxDatagram& d, Instant now) {
+AckEffect AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
+                                 std::span<const std::byte> ses, const RxDatagram& d, Instant now) {
   const Instant at = d.at;
   const Psn cack = ack.cack_psn;
   const bool names_psn = !ack.p;
   const Psn next = pdc.tx.next();
   // [PDS-090] Nothing below Start_PSN - 1 was ever sent either. [PDS-246]
   const bool beyond = !cack.before(next) || (names_psn && !ack.ack_psn().before(next));
-  if (beyond || pdc.range.is_below(cack)) return res_.counters.add(Count::drop_ack_range);
-  if (pdc.is_unverified() && !is_proof(pdc, ack)) return res_.counters.add(Count::drop_unproven);
+  if (beyond || pdc.range.is_below(cack)) return drop(Count::drop_ack_range);
+  if (pdc.is_unverified() && !is_proof(pdc, ack)) return drop(Count::drop_unproven);
   proofs_.confirm(pdc);
   pdc.path->ccc.on_feedback();
   res_.counters.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   idle_.heard(pdc, now);
-  if (pdc.state() == PdcState::syn) establish(pdc, ack.spdcid, now);
+  const bool is_first = pdc.state() == PdcState::syn;
+  if (is_first) establish(pdc, ack.spdcid);
 
   AckNews news;
   news.acked.at = at;
@@ -92,8 +93,7 @@ void AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* c
     schedule_.arm_by(pdc, now + res_.config.shortest_rto());
   }
   if (pdc.tx.empty() && pdc.state() != PdcState::established) schedule_.want_control(pdc);
-  if (news.closing == SlotKind::close_cmd) secure_psn_.learn_start(pdc, ack);
-  ending_.on_closing_slot_done(pdc, news.closing, now);  // may free the PDC
+  return {is_first, news.closing == SlotKind::close_cmd};
 }
 
 // The packet that the ACK names: its answer, and the report about its path.
@@ -144,10 +144,8 @@ void AckReader::heed(Pdc& pdc, wire::AckRequest request, Instant now) {
 }
 
 // I3: the peer's PDCID is known, SYN is over. [PDS-042]
-void AckReader::establish(Pdc& pdc, Pdcid peer_id, Instant) {
+void AckReader::establish(Pdc& pdc, Pdcid peer_id) {
   pdc.peer_id = peer_id;
-  // Without memory a SYN of the peer by that id is not known to be wrong, and opens a PDC.
-  (void)table_.bind_peer(pdc);
   pdc.life.change(PdcEvent::first_ack);
   // The peer may not have trusted the demand in the first packets. [T-34]
   if (cms::CreditSource* const credit = pdc.path->ccc.credit()) credit->on_established();

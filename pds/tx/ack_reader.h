@@ -2,11 +2,8 @@
 #pragma once
 
 #include "pds/door/proofs.h"
-#include "pds/door/secure_psn.h"
 #include "pds/pdc/closing.h"
-#include "pds/pdc/ending.h"
 #include "pds/pdc/idle_list.h"
-#include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/schedule/paths.h"
 #include "pds/schedule/schedule.h"
@@ -19,30 +16,37 @@
 
 namespace uet::pds {
 
+// What an ACK has changed beside the packets of its PDC: its caller acts on it.
+struct AckEffect {
+  bool is_established = false;  // the peer's PDCID is known now [PDS-042]
+  bool is_closed = false;       // it answers our Close command [PDS-I14, PDS-I19]
+};
+
 class AckReader {
  public:
-  AckReader(Resources& res, PdcTable& table, Schedule& schedule, Paths& paths, IdleList& idle,
-            Proofs& proofs, SecurePsn& secure_psn, Closing& closing, Ending& ending,
-            LossRecovery& loss, TailProbes& probes)
+  AckReader(Resources& res, Schedule& schedule, Paths& paths, IdleList& idle, Proofs& proofs,
+            Closing& closing, LossRecovery& loss, TailProbes& probes)
       : res_(res),
-        table_(table),
         schedule_(schedule),
         paths_(paths),
         idle_(idle),
         proofs_(proofs),
-        secure_psn_(secure_psn),
         closing_(closing),
-        ending_(ending),
         loss_(loss),
         probes_(probes) {}
 
-  // An ACK of the PDC in that datagram; `cc`: the long form, or null. The PDC may be gone after it.
-  void process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
-                   std::span<const std::byte> ses, const RxDatagram& d, Instant now);
+  // An ACK of the PDC in that datagram; `cc`: the long form, or null.
+  AckEffect process_ack(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc,
+                        std::span<const std::byte> ses, const RxDatagram& d, Instant now);
 
  private:
+  // It changes nothing.
+  AckEffect drop(Count why) {
+    res_.counters.add(why);
+    return {};
+  }
   void heed(Pdc& pdc, wire::AckRequest request, Instant now);
-  void establish(Pdc& pdc, Pdcid peer_id, Instant);
+  void establish(Pdc& pdc, Pdcid peer_id);
   cms::RemoteState take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint32_t acked, Instant now);
   void answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now);
   void take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses, Entropy echoed,
@@ -56,14 +60,11 @@ class AckReader {
   void infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now);
 
   Resources& res_;
-  PdcTable& table_;
   Schedule& schedule_;
   Paths& paths_;
   IdleList& idle_;
   Proofs& proofs_;
-  SecurePsn& secure_psn_;
   Closing& closing_;
-  Ending& ending_;
   LossRecovery& loss_;
   TailProbes& probes_;
 };

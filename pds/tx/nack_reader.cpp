@@ -35,8 +35,14 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   schedule_.wake_path(*pdc.path);
 }
 
-void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d, Instant now) {
-  if (h.nack_code == NackCode::trimmed_ack) return on_nack_trimmed_ack(pdc, h, now);
+std::optional<AckTrigger> NackReader::process_nack(Pdc& pdc, const wire::Nack& h,
+                                                   const RxDatagram& d, Instant now) {
+  if (h.nack_code == NackCode::trimmed_ack) return read_trimmed_ack(pdc, h);
+  read_refusal(pdc, h, d, now);
+  return std::nullopt;
+}
+
+void NackReader::read_refusal(Pdc& pdc, const wire::Nack& h, const RxDatagram& d, Instant now) {
   if (probes_.refuses_probe(pdc, h)) return;
   // A packet that is not outstanding changes nothing. [PDS-115, PDS-116]
   if (!pdc.tx.contains(h.nack_psn)) {
@@ -71,17 +77,18 @@ void NackReader::process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
 
 // A peer of 1.0 lost the data of our response: nack_psn is its own request. The one NACK that is
 // answered. [PDS-134, PDS-072]
-void NackReader::on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now) {
+std::optional<AckTrigger> NackReader::read_trimmed_ack(const Pdc& pdc, const wire::Nack& h) {
   const Arrival how = pdc.rx.classify(h.nack_psn);
   if (how != Arrival::dup_window && how != Arrival::dup_below) {
-    return res_.counters.add(Count::drop_nack_range);
+    res_.counters.add(Count::drop_nack_range);
+    return std::nullopt;
   }
   res_.counters.add(Count::nacks_rx);
   res_.counters.add(nack_rx_count(h.nack_code));
   AckTrigger trigger = pdc.ack.trigger();
   trigger.psn = h.nack_psn;
   trigger.ce = trigger.retx = false;
-  inbox_.answer_again(pdc, trigger, Count::ack_duplicate, now);
+  return trigger;
 }
 
 // A peer that refuses is not silent, and may do so for as long as it lets something else pass now

@@ -6,19 +6,21 @@
 #include "pds/pdc/ending.h"
 #include "pds/pdc/idle_list.h"
 #include "pds/resources.h"
-#include "pds/rx/inbox.h"
+#include "pds/rx/ack_scheduler.h"
 #include "pds/schedule/schedule.h"
 #include "pds/tx/loss_recovery.h"
 #include "pds/tx/tail_probes.h"
 
 #include "wire/pds.h"
 
+#include <optional>
+
 namespace uet::pds {
 
 class NackReader {
  public:
   NackReader(Resources& res, Schedule& schedule, IdleList& idle, Proofs& proofs, Closing& closing,
-             Ending& ending, LossRecovery& loss, TailProbes& probes, Inbox& inbox)
+             Ending& ending, LossRecovery& loss, TailProbes& probes)
       : res_(res),
         schedule_(schedule),
         idle_(idle),
@@ -26,15 +28,17 @@ class NackReader {
         closing_(closing),
         ending_(ending),
         loss_(loss),
-        probes_(probes),
-        inbox_(inbox) {}
+        probes_(probes) {}
 
-  // A NACK of the PDC, which may be gone after it.
-  void process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d, Instant now);
+  // A NACK of the PDC, which may be gone after it. Returns the packet of the peer that is to be
+  // answered again, if the NACK says that the answer was lost. [PDS-134]
+  std::optional<AckTrigger> process_nack(Pdc& pdc, const wire::Nack& h, const RxDatagram& d,
+                                         Instant now);
 
  private:
   void rebase(Pdc& pdc, const wire::Nack& h, Instant now);
-  void on_nack_trimmed_ack(Pdc& pdc, const wire::Nack& h, Instant now);
+  std::optional<AckTrigger> read_trimmed_ack(const Pdc& pdc, const wire::Nack& h);
+  void read_refusal(Pdc& pdc, const wire::Nack& h, const RxDatagram& d, Instant now);
   void note_refusal(Pdc& pdc, const wire::Nack& h, Instant now);
   void react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);
   void fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now);
@@ -52,7 +56,6 @@ class NackReader {
   Ending& ending_;
   LossRecovery& loss_;
   TailProbes& probes_;
-  Inbox& inbox_;
 };
 
 }  // namespace uet::pds

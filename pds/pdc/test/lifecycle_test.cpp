@@ -62,7 +62,7 @@ const Answer kInitiatorAnswers[] = {
      "Close command",
      {E::all_answered},
      "pds/pdc/close_steps.cpp"},
-    {"I14", "ACK covering close PSN", "free", {E::close_acked}, "pds/pdc/ending.cpp"},
+    {"I14", "ACK covering close PSN", "free", {E::close_acked}, "pds/pdc/close_steps.cpp"},
     {"I15", "INV_DPDCID / CLOSING", "success; free", {E::close_void}, "pds/tx/nack_reader.cpp"},
     {"I16",
      "RTO",
