@@ -27,7 +27,7 @@ std::string marks(const SlotState& s) {
   return text;
 }
 
-struct Step {
+struct SlotStep {
   const char* name;
   std::function<void(SlotState&)> take;
   const char* from_quiet;    // after it, a packet that went without AR and is in flight
@@ -37,7 +37,7 @@ struct Step {
 
 // [PDS-064, PDS-093, PDS-118, PDS-254]
 TEST(SlotStateTest, EachStep) {
-  const Step steps[] = {
+  const SlotStep steps[] = {
       {"land", [](SlotState& s) { s.land(); }, "Q", "A", "R"},
       {"fly_on", [](SlotState& s) { s.fly_on(); }, "FQS", "FAS", "FRS"},
       {"arrive", [](SlotState& s) { s.arrive(); }, "FA", "A", "A"},
@@ -50,7 +50,7 @@ TEST(SlotStateTest, EachStep) {
       {"note_asked", [](SlotState& s) { s.note_asked(); }, "FQS", "AS", "RS"},
       {"set_quiet", [](SlotState& s) { s.set_quiet(false); }, "F", "A", "R"},
   };
-  for (const Step& step : steps) {
+  for (const SlotStep& step : steps) {
     SCOPED_TRACE(step.name);
     SlotState quiet;
     quiet.send();

@@ -1,0 +1,56 @@
+// Proofs, replies, shares and secured starts, as the tests of other parts see them.
+#include "pds/door/proofs.h"
+#include "pds/door/reclaim.h"
+#include "pds/door/replies.h"
+#include "pds/door/secure_psn.h"
+#include "pds/test/part.h"
+
+namespace uet::pds {
+
+using part::answers;
+using part::note;
+using part::text;
+
+void Proofs::confirm(Pdc& pdc) {
+  if (!pdc.is_initiator()) pdc.proof.confirm();
+}
+bool Proofs::spend(Pdc&, uint32_t) { return answers().may_spend; }
+void Proofs::ask_for_proof(Pdc&) { note("ask_for_proof"); }
+Duration Proofs::proof_wait(const Pdc&) const { return part::kRto; }
+bool Proofs::check_proof(Pdc&, Instant&, Instant) { return true; }
+bool Proofs::owes_proof(const Pdc&) const { return answers().owes_proof; }
+void Proofs::check_owed_proof(Pdc&, Instant&, Instant) {}
+bool Proofs::half_open_full() const { return answers().is_half_open_full; }
+
+void Replies::queue_nack(const wire::Nack& h, const FabricAddress&, Entropy, uint32_t) {
+  note(std::string("nack ") + wire::name(h.nack_code) + " psn " + text(h.nack_psn));
+}
+void Replies::queue_ack(const wire::Ack& h, const FabricAddress&, Entropy, uint32_t) {
+  note("ack " + text(h.cack_psn));
+}
+bool Replies::take_nack_token(Peer&, Instant) { return answers().may_refuse; }
+void Replies::nack(Pdc&, wire::NackCode code, const AckTrigger& trigger, uint32_t payload,
+                   Instant) {
+  note(std::string("nack ") + wire::name(code) + " psn " + text(trigger.psn) + " payload " +
+       std::to_string(payload));
+}
+void Replies::nack(Pdc&, wire::NackCode code, const AckTrigger& trigger, Instant) {
+  note(std::string("nack ") + wire::name(code) + " psn " + text(trigger.psn));
+}
+void Replies::send_replies(TxBatch&) { note("send_replies"); }
+FabricAddress Replies::reply_address(const Inbound& in) { return in.datagram->from; }
+void Replies::nack_stranger(const Inbound& in, wire::NackCode code, Instant, Pdcid) {
+  note(std::string("nack_stranger ") + wire::name(code) + " psn " + text(in.psn()));
+}
+
+void Reclaim::relieve_pressure(bool, Instant) { note("relieve_pressure"); }
+bool Reclaim::has_share(PeerId, uint32_t, JobId, Instant) { return answers().has_share; }
+
+Psn SecurePsn::raise_floor(const Pdc& pdc) {
+  note("raise_floor");
+  return pdc.rx.max_received() + 1;
+}
+Psn SecurePsn::initial_start(const Pdc& pdc, const PdcTable&) { return pdc.start.psn(); }
+void SecurePsn::learn_start(const Pdc&, const wire::Ack&) { note("learn_start"); }
+
+}  // namespace uet::pds

@@ -1,0 +1,54 @@
+// The end of PDCs and the list of idle ones, as the tests of other parts see them.
+#include "pds/pdc/close_steps.h"
+#include "pds/pdc/closing.h"
+#include "pds/pdc/ending.h"
+#include "pds/pdc/idle_list.h"
+#include "pds/test/part.h"
+
+namespace uet::pds {
+
+using part::answers;
+using part::note;
+
+void IdleList::touch(Pdc& pdc, Instant now) {
+  pdc.last_active = now;
+  note("touch");
+}
+void IdleList::heard(Pdc&, Instant) { note("heard"); }
+
+void Closing::begin_close(Pdc&) { note("begin_close"); }
+void Closing::ask_close(Pdc&, Instant) { note("ask_close"); }
+
+void Ending::fail(Pdc&, const Failure& failure, Count, bool peer_may_hold, Instant) {
+  note(std::string("fail, ") + (failure.not_delivered ? "not executed" : "fate unknown") +
+       (peer_may_hold ? ", the peer may hold its end" : ""));
+}
+void Ending::end_in_error(Pdc&, PdcEvent event, Instant) {
+  note(std::string("end_in_error: ") + name(event));
+}
+void Ending::close(Pdc&, Instant) { note("close"); }
+void Ending::close_idle_toward(PeerId, Instant) { note("close_idle_toward"); }
+void Ending::abort_returns(Pdc&, const Failure&, Instant) { note("abort_returns"); }
+void Ending::abort_message(Pdc&, const Failure&, Instant) { note("abort_message"); }
+void Ending::discard(Pdc&) { note("discard"); }
+void Ending::free_pdc(Pdc&, PdcEvent why, bool clean, bool tombstone, Instant) {
+  note(std::string("free_pdc: ") + name(why) + (clean ? ", clean" : "") +
+       (tombstone ? ", with a tombstone" : ""));
+}
+
+bool CloseSteps::progress_close(Pdc&, TxBatch&, Instant) {
+  note("progress_close");
+  return true;
+}
+std::optional<SlotKind> CloseSteps::due_packet(const Pdc&) { return std::nullopt; }
+bool CloseSteps::is_close_early(Pdc&, const Inbound&, Instant) { return answers().is_close_early; }
+bool CloseSteps::finish_received_close(Pdc&, Instant) {
+  note("finish_received_close");
+  return answers().ends_in_close;
+}
+bool CloseSteps::close_request_expired(Pdc&, Instant) {
+  note("close_request_expired");
+  return answers().ends_in_close;
+}
+
+}  // namespace uet::pds

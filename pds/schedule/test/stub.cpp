@@ -1,0 +1,39 @@
+// The lists of senders, the paths and the flows, as the tests of other parts see them.
+#include "pds/schedule/flows.h"
+#include "pds/schedule/paths.h"
+#include "pds/schedule/schedule.h"
+#include "pds/test/part.h"
+
+namespace uet::pds {
+
+using part::answers;
+using part::note;
+
+void Schedule::wait_for_cms(Path&, Instant) { note("wait_for_cms"); }
+void Schedule::resume(Path&, Instant) { note("resume"); }
+void Schedule::settle(Path&) {}
+void Schedule::arm_by(Pdc&, Instant deadline) {
+  note("arm_by " + part::text(deadline - part::kNow));
+}
+void Schedule::want_control(Pdc&, bool may_wait) {
+  note(may_wait ? "want_control, may wait" : "want_control");
+}
+void Schedule::arm_if_held(Pdc&, Instant) { note("arm_if_held"); }
+void Schedule::wake_flow(Flow&) { note("wake_flow"); }
+void Schedule::want_send(Pdc&) { note("want_send"); }
+void Schedule::wake_path(Path&) { note("wake_path"); }
+
+void Paths::on_credit(Pdc&, uint32_t credit, Instant) { note("credit " + std::to_string(credit)); }
+Path* Paths::take(PathKey) {
+  if (answers().path != nullptr) ++answers().path->refs;
+  return answers().path;
+}
+void Paths::drop(Path& path) {
+  --path.refs;
+  note("drop path");
+}
+
+void Flows::retire_flows(Instant) { note("retire_flows"); }
+Pdc* Flows::open_initiator(Flow&, Instant) { return answers().opened; }
+
+}  // namespace uet::pds

@@ -1,0 +1,263 @@
+// For the tests of a single part of the sublayer. Such a test links the sources of its own folder,
+// the record of a PDC, base and wire. Of the other folders it links test/stub.cpp, which defines
+// their functions anew: each one notes that it was called, and answers what the test has told it.
+#pragma once
+
+#include "pds/pdc/pdc_table.h"
+#include "pds/resources.h"
+#include "pds/schedule/flow.h"
+
+#include "base/arena.h"
+
+#include <gtest/gtest.h>
+
+#include <array>
+#include <cstring>
+#include <deque>
+#include <string>
+#include <vector>
+
+namespace uet::pds::part {
+
+inline const Instant kNow = Instant::from_ns(5'000'000'000);
+inline constexpr Psn kFirst(1000);  // of both directions of each PDC
+inline constexpr Pdcid kPeerId(7);  // of each PDC, at the peer
+inline constexpr MessageHandle kMessage(1);
+inline constexpr uint32_t kPacketBytes = 4096;  // nominal, the largest
+inline constexpr Duration kRto = Duration::milliseconds(5);
+
+// Calls of other parts since the last look, by the names of the functions.
+inline std::vector<std::string>& calls() {
+  static std::vector<std::string> all;
+  return all;
+}
+inline void note(std::string call) { calls().push_back(std::move(call)); }
+inline uint32_t count_of(const std::string& call) {
+  uint32_t count = 0;
+  for (const std::string& one : calls()) count += one == call;
+  return count;
+}
+inline bool was_called(const std::string& call) { return count_of(call) > 0; }
+// Those that begin so, and nothing else.
+inline std::vector<std::string> calls_of(const std::string& begin) {
+  std::vector<std::string> found;
+  for (const std::string& one : calls()) {
+    if (one.compare(0, begin.size(), begin) == 0) found.push_back(one);
+  }
+  return found;
+}
+using Calls = std::vector<std::string>;
+
+inline std::string text(Psn psn) { return std::to_string(psn.value()); }
+inline std::string text(Duration d) { return std::to_string(d.ns() / 1000) + "us"; }
+
+// What the stubs answer. A test changes it before it acts.
+struct Answers {
+  bool may_spend = true;    // octets to an unproven source
+  bool may_refuse = true;   // the budget of NACKs
+  bool owes_proof = false;  // Proofs
+  bool is_half_open_full = false;
+  bool has_share = true;          // Reclaim
+  bool is_start_pending = false;  // SecurePsn
+  bool is_close_early = false;    // CloseSteps
+  bool ends_in_close = false;     // it acts on the Close command, and the PDC is gone
+  bool has_closing_room = true;   // Outbox sends the closing packet
+  bool is_probe_refused = false;  // TailProbes
+  bool may_store = true;          // ResponseStore
+  bool has_credit_room = true;    // Destination
+  bool keeps_reordered = true;    // ReorderBuffer
+  Path* path = nullptr;           // Paths
+  Pdc* opened = nullptr;          // Flows
+};
+inline Answers& answers() {
+  static Answers all;
+  return all;
+}
+
+// A client of which the messages have packets without end, or so many.
+class PartClient final : public Client {
+ public:
+  bool start(FlowId, PdcHandle, StartedMessage& out, Instant) override {
+    if (waiting == 0) return false;
+    out.message = MessageHandle(++started);
+    out.keep_pdc = false;
+    out.is_last = --waiting == 0;
+    return true;
+  }
+  bool pull(MessageHandle message, PacketRef& out) override {
+    if (packets == 0) return false;
+    out = {};
+    out.message = message;
+    out.offset = pulled * payload_bytes;
+    out.length = static_cast<uint16_t>(payload_bytes);
+    out.next_hdr = wire::NextHeader::standard;
+    out.som = pulled == 0;
+    out.eom = --packets == 0;
+    ++pulled;
+    return true;
+  }
+  void encode(const PacketRef& ref, wire::Writer& header, TxBatch& batch) override {
+    header.u32(ref.message.value());
+    header.u32(ref.offset);
+    batch.add_payload(octets.data(), ref.length);
+  }
+  Verdict on_request(const RxRequest& request, Instant) override {
+    requests.push_back(request.token.psn.value());
+    return verdict;
+  }
+  void on_response(const PacketRef& ref, const RxResponse&, Instant) override {
+    responded.push_back(ref.offset);
+  }
+  void on_failed(const PacketRef& ref, const Failure& failure, Instant) override {
+    failed.push_back(ref.offset);
+    failures.push_back(failure);
+  }
+  void on_aborted(MessageHandle message, const Failure&, Instant) override {
+    aborted.push_back(message.value());
+  }
+  JobId job_of(std::span<const std::byte>) const override { return JobId(1); }
+  bool has_open_message(PdcHandle) const override { return has_open; }
+  void on_pdc_closed(PdcHandle, PeerId, bool clean, Instant) override { closed.push_back(clean); }
+
+  uint32_t waiting = 0;  // messages that were not started
+  uint32_t packets = 0;  // left in the message that is being pulled
+  uint32_t payload_bytes = 1024;
+  uint32_t started = 0;
+  uint32_t pulled = 0;
+  bool has_open = false;
+  Verdict verdict;
+  std::vector<uint32_t> requests;           // PSNs
+  std::vector<uint32_t> responded, failed;  // offsets
+  std::vector<Failure> failures;
+  std::vector<uint32_t> aborted;
+  std::vector<bool> closed;
+  std::array<std::byte, 8192> octets{};
+};
+
+inline FabricAddress address(uint8_t last) {
+  FabricAddress a;
+  a.ip = {10, 0, 0, last};
+  a.family = FabricAddress::Family::ipv4;
+  a.port = kUetPort;
+  return a;
+}
+
+// PDCs toward one peer, on a path with a fixed window and one entropy value at a time.
+class PartTest : public testing::Test {
+ protected:
+  explicit PartTest(const Config& config = usual())
+      : res_(config, fixed(), peers_, client_, random_) {
+    calls().clear();
+    answers() = {};
+    EXPECT_TRUE(peers_.create(arena_, 8, 1).ok());
+    peer_ = *peers_.find_or_add(address(9), kNow);
+    peers_.add_ref(peer_);
+    EXPECT_TRUE(table_.create(arena_, {8, 8, 4, 0}, random_, &peers_).ok());
+    EXPECT_TRUE(res_.return_messages.create(arena_, 8).ok());
+    res_.tx_pool.create(arena_, 8);
+    res_.rx_pool.create(arena_, 8, RxWindow::block_bytes(res_.config.tracked_packets()));
+    path_.limits.packet_bytes_max = kPacketBytes;
+    path_.refs = 1;
+    answers().path = &path_;
+  }
+  ~PartTest() override {
+    table_.for_each([&](Pdc& pdc) {
+      pdc.tx.abandon(res_.tx_pool);
+      if (pdc.flow != nullptr) pdc.flow->pdcs.erase(pdc);
+    });
+  }
+
+  static Config usual() {
+    Config config;
+    config.rto_init = config.rto_min = kRto;
+    config.tail_loss = kRto;
+    return config;
+  }
+  static cms::Config fixed() {
+    cms::Config config;
+    config.algorithm = cms::Algorithm::fixed;
+    config.window_bytes_max = 64 * kPacketBytes;
+    config.base_rtt_probe = false;
+    return config;
+  }
+
+  // Of the state ESTABLISHED, with nothing outstanding.
+  Pdc& initiator(Mode mode = Mode::rud) {
+    Pdc& pdc = opened(true, mode);
+    pdc.life.change(PdcEvent::first_ack);
+    return pdc;
+  }
+  // The same in SYN.
+  Pdc& in_syn() { return opened(true, Mode::rud); }
+  // Its peer is proven, unless the test says otherwise.
+  Pdc& target(Mode mode = Mode::rud, bool is_proven = true) {
+    Pdc& pdc = opened(false, mode);
+    if (is_proven) pdc.proof.confirm();
+    return pdc;
+  }
+  // Sends so many packets of a message, of which the last one ends it. They are in flight.
+  void send(Pdc& pdc, uint32_t count, bool is_quiet = false) {
+    for (uint32_t i = 0; i < count; ++i) {
+      ASSERT_TRUE(pdc.tx.reserve(res_.tx_pool));
+      const Psn psn = pdc.tx.next();
+      TxSlot& slot = pdc.tx.push();
+      slot.ref.message = kMessage;
+      slot.ref.offset = psn.value() - kFirst.value();
+      slot.ref.eom = i + 1 == count;
+      slot.ev = path_.ev.next(kNow);
+      slot.bytes = kPacketBytes / 4;
+      slot.note_sent(kNow);
+      slot.state.set_quiet(is_quiet);
+      slot.state.send();
+      pdc.tx.note_first_sent(psn);
+      path_.on_sent(pdc, {.bytes = slot.bytes, .ev = slot.ev, .at = kNow});
+    }
+  }
+  TxSlot& slot(Pdc& pdc, int offset) { return pdc.tx[kFirst + offset]; }
+  // The packets whose slots are lost, by their distance from the first one.
+  static std::string lost(Pdc& pdc) {
+    std::string all;
+    for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
+      const TxSlot* const slot = pdc.tx.find(p);
+      if (slot == nullptr || !slot->state.is_lost()) continue;
+      if (!all.empty()) all += ' ';
+      all += '+' + std::to_string(p - kFirst);
+    }
+    return all;
+  }
+  uint64_t counted(Count count) const { return res_.counters[count]; }
+
+  Arena arena_;
+  PeerTable peers_;
+  PartClient client_;
+  SeededRandom random_{1};
+  Resources res_;
+  PdcTable table_;
+  uint32_t senders_ = 0;
+  Path path_{PathKey{}, fixed(), 0, res_.rng, senders_};
+  PeerId peer_;
+  Flow flow_{FlowKey{}};
+
+ private:
+  Pdc& opened(bool is_initiator, Mode mode) {
+    Pdc* const pdc = table_.allocate(is_initiator, random_);
+    EXPECT_NE(pdc, nullptr);
+    pdc->life.change(PdcEvent::opened);
+    pdc->mode = mode;
+    pdc->peer = peer_;
+    pdc->peer_id = kPeerId;
+    pdc->path = &path_;
+    pdc->tx.start(kFirst);
+    pdc->open_at(kFirst, res_.config);
+    pdc->last_active = kNow;
+    if (is_initiator) {
+      pdc->flow = &flow_;
+      flow_.path = &path_;
+      flow_.pdcs.push_back(*pdc);
+      ++flow_.pdc_count;
+    }
+    return *pdc;
+  }
+};
+
+}  // namespace uet::pds::part

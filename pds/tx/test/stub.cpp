@@ -1,0 +1,46 @@
+// What sends packets and judges losses, as the tests of other parts see it.
+#include "pds/test/part.h"
+#include "pds/tx/loss_recovery.h"
+#include "pds/tx/outbox.h"
+#include "pds/tx/tail_probes.h"
+
+namespace uet::pds {
+
+using part::answers;
+using part::note;
+using part::text;
+
+Duration LossRecovery::rto_of(const Pdc&, uint32_t timeouts) const {
+  return part::kRto * (int64_t{1} << timeouts);
+}
+Duration LossRecovery::limit_of(const Pdc&, const TxSlot&) const { return part::kRto; }
+void LossRecovery::ask_for_quiet(Pdc&, Instant) { note("ask_for_quiet"); }
+void LossRecovery::ask_for(Pdc&, Psn psn, TxSlot&) { note("ask_for " + text(psn)); }
+bool LossRecovery::end_delay(Pdc&, Psn psn, TxSlot&, Instant) {
+  note("end_delay " + text(psn));
+  return false;
+}
+void LossRecovery::mark_lost(Pdc&, Psn psn, TxSlot&, cms::LossKind, Count, Instant) {
+  note("mark_lost " + text(psn));
+}
+
+bool Outbox::send_closing_packet(Pdc&, SlotKind kind, TxBatch&, Instant) {
+  note(kind == SlotKind::close_cmd ? "send Close command" : "send Close Request");
+  return answers().has_closing_room;
+}
+bool Outbox::emit_control(Pdc&, const wire::Control& h, Entropy, TxBatch&) {
+  note(std::string("emit ") + wire::name(h.ctl_type) + " payload " + std::to_string(h.payload));
+  return answers().may_spend;
+}
+bool Outbox::flush_control(Pdc&, TxBatch&, Instant) { return true; }
+bool Outbox::flush_ack_requests(Pdc&, TxBatch&, Instant) { return true; }
+bool Outbox::next_message(Pdc&, Instant) { return true; }
+Turn Outbox::take_turn(Pdc& pdc, TxBatch&, Instant) {
+  note("turn of " + std::to_string(pdc.id.value()));
+  return {Step::idle, true};
+}
+
+bool TailProbes::check_tail(Pdc&, Instant&, Instant) { return true; }
+bool TailProbes::flush_probe(Pdc&, TxBatch&, Instant) { return true; }
+
+}  // namespace uet::pds
