@@ -1,0 +1,320 @@
+// What becomes of each packet of a PDC: delivered, answered again, refused or kept. [PDS 7.1
+// V9-V13, 7.2, 7.3]
+#include "pds/rx/inbox.h"
+
+#include "pds/test/all_parts.h"
+
+namespace uet::pds::part {
+namespace {
+
+class InboxPartTest : public AllParts {
+ protected:
+  InboxPartTest() {
+    EXPECT_TRUE(store_.create(arena_).ok());
+    EXPECT_TRUE(reorder_.create(arena_).ok());
+    EXPECT_TRUE(acks_.create(arena_).ok());
+    EXPECT_TRUE(inbox_.create(arena_).ok());
+  }
+  ~InboxPartTest() override {
+    table_.for_each([&](Pdc& pdc) {
+      while (StoredResponse* const e = pdc.responses.first()) store_.free_stored(pdc, *e);
+      while (ReorderedPacket* const p = pdc.order.first()) reorder_.free(pdc, *p);
+    });
+  }
+
+  // A packet at that distance from the first one.
+  Inbound packet(const Pdc& pdc, int offset) const {
+    Inbound in;
+    in.datagram = &datagram_;
+    in.arrival = kNow;
+    in.trigger.psn = kFirst + offset;
+    in.clear_psn = kFirst - 1;
+    in.mode = pdc.mode;
+    in.next_hdr = pdc.is_initiator() ? wire::NextHeader::response : wire::NextHeader::standard;
+    in.ses = std::span(client_.octets).first(100);
+    in.nominal_bytes = 200;
+    return in;
+  }
+  Inbound control(const Pdc& pdc, int offset, wire::CtlType type) const {
+    Inbound in = packet(pdc, offset);
+    in.is_control = true;
+    in.ctl_type = type;
+    in.next_hdr = {};
+    in.ses = {};
+    return in;
+  }
+  void admit(Pdc& pdc, int offset) { inbox_.admit(pdc, packet(pdc, offset), kNow); }
+  // What the client got, by distance.
+  std::string delivered() const {
+    std::string all;
+    for (const uint32_t psn : client_.requests) {
+      all += (all.empty() ? "+" : " +") + std::to_string(psn - kFirst.value());
+    }
+    return all;
+  }
+  static Calls refusals() { return calls_of("nack "); }
+  static Verdict answer(uint8_t octets) {
+    Verdict v;
+    v.kind = Verdict::Kind::respond;
+    v.response.next_hdr = wire::NextHeader::response;
+    v.response.length = octets;
+    return v;
+  }
+
+  RxDatagram datagram_;
+  Inbox inbox_{res_,     table_, schedule_, paths_,       proofs_, replies_,
+               closing_, store_, reorder_,  destination_, acks_,   steps_};
+};
+
+// [PDS-075] A packet that comes again is not delivered again. The network made the copy, so nobody
+// waits for an answer.
+TEST_F(InboxPartTest, ARequestIsDeliveredOnce) {
+  Pdc& pdc = target();
+  for (int i = 0; i < 2; ++i) admit(pdc, 0);
+  EXPECT_EQ(delivered(), "+0");
+  EXPECT_EQ(counted(Count::dup_no_retx), 1u);
+  EXPECT_EQ(pdc.rx.cack_psn(), kFirst);
+}
+
+// [PDS-075] Its source sent it again, so the answer was lost.
+TEST_F(InboxPartTest, ARequestThatWasSentAgainIsAnsweredAgain) {
+  Pdc& pdc = target();
+  admit(pdc, 0);
+  Count cause{};
+  pdc.ack.take(cause);
+  Inbound again = packet(pdc, 0);
+  again.trigger.retx = true;
+  inbox_.admit(pdc, again, kNow);
+  EXPECT_EQ(delivered(), "+0");
+  EXPECT_TRUE(pdc.ack.is_due());
+  pdc.ack.take(cause);
+  EXPECT_EQ(cause, Count::ack_duplicate);
+}
+
+// [PDS-076] RUD delivers what is not in order, and the cumulative ACK waits for the gap.
+TEST_F(InboxPartTest, UnorderedRequestsAreDeliveredAsTheyCome) {
+  Pdc& pdc = target();
+  for (const int offset : {2, 0, 1}) admit(pdc, offset);
+  EXPECT_EQ(delivered(), "+2 +0 +1");
+  EXPECT_EQ(pdc.rx.cack_psn(), kFirst + 2);
+}
+
+// [PDS-001] A PDC has one mode.
+TEST_F(InboxPartTest, ARequestOfTheOtherModeIsRefused) {
+  Pdc& pdc = target(Mode::rud);
+  Inbound in = packet(pdc, 0);
+  in.mode = Mode::rod;
+  inbox_.admit(pdc, in, kNow);
+  EXPECT_EQ(refusals(), Calls{"nack PDC_MODE_MISMATCH psn 1000"});
+  EXPECT_EQ(delivered(), "");
+}
+
+// [PDS-012] Requests go to the target, and return data to the initiator.
+TEST_F(InboxPartTest, ARequestToTheInitiatorIsRefused) {
+  Pdc& pdc = initiator();
+  Inbound in = packet(pdc, 0);
+  in.next_hdr = wire::NextHeader::standard;
+  inbox_.admit(pdc, in, kNow);
+  EXPECT_EQ(refusals(), Calls{"nack PDC_HDR_MISMATCH psn 1000"});
+  admit(pdc, 0);
+  EXPECT_EQ(delivered(), "+0");
+}
+
+// [PDS-112] A refused request leaves no trace: it may come again.
+TEST_F(InboxPartTest, ARequestThatTheClientRefusesLeavesNoTrace) {
+  Pdc& pdc = target();
+  client_.verdict = Verdict::refused(wire::NackCode::no_resource);
+  admit(pdc, 0);
+  EXPECT_EQ(refusals(), Calls{"nack NO_RESOURCE psn 1000"});
+  EXPECT_FALSE(pdc.rx.received(kFirst));
+  client_.verdict = {};
+  admit(pdc, 0);
+  EXPECT_TRUE(pdc.rx.received(kFirst));
+}
+
+// [PDS-035] What lies beyond the range is refused and not tracked.
+TEST_F(InboxPartTest, APsnBeyondTheRangeIsRefused) {
+  Pdc& pdc = target();
+  const int range = static_cast<int>(res_.config.tracked_packets());
+  admit(pdc, range);
+  EXPECT_EQ(refusals(), (Calls{"nack PSN_OOR_WINDOW psn " + text(kFirst + range)}));
+  admit(pdc, range - 1);
+  EXPECT_EQ(delivered(), "+" + std::to_string(range - 1));
+}
+
+// [PDS-V12] No bitmap is free for what arrives.
+TEST_F(InboxPartTest, WithoutABitmapNothingIsTaken) {
+  Pdc& pdc = target();
+  while (res_.rx_pool.can_take()) ASSERT_NE(res_.rx_pool.take(), nullptr);
+  admit(pdc, 0);
+  EXPECT_EQ(refusals(), Calls{"nack NO_BITMAP psn 1000"});
+  EXPECT_EQ(delivered(), "");
+}
+
+// [PDS-101] There is no place for the response: the request is not executed.
+TEST_F(InboxPartTest, ARequestIsNotExecutedWithoutAPlaceForItsResponse) {
+  res_.config.gd_per_pdc = 1;
+  Pdc& pdc = target();
+  client_.verdict = answer(12);
+  for (const int offset : {0, 1}) admit(pdc, offset);
+  EXPECT_EQ(delivered(), "+0");
+  EXPECT_EQ(refusals(), Calls{"nack NO_GTD_DEL_AVAIL psn 1001"});
+  EXPECT_EQ(pdc.responses.stored(), 1u);
+  EXPECT_EQ(pdc.rx.cack_psn(), kFirst - 1) << "held by the response [PDS-081]";
+}
+
+// [PDS-102] A request carries the clear of those before it.
+TEST_F(InboxPartTest, ARequestClearsTheResponsesBeforeIt) {
+  Pdc& pdc = target();
+  client_.verdict = answer(12);
+  admit(pdc, 0);
+  Inbound next = packet(pdc, 1);
+  next.clear_psn = kFirst;
+  client_.verdict = {};
+  inbox_.admit(pdc, next, kNow);
+  EXPECT_EQ(pdc.responses.stored(), 0u);
+  EXPECT_EQ(pdc.rx.cack_psn(), kFirst + 1);
+}
+
+// [PDS-075] The client answers later: until then the requester is told that it works on it.
+TEST_F(InboxPartTest, ARequestThatIsAnsweredLaterWaitsForItsAnswer) {
+  Pdc& pdc = target();
+  client_.verdict = Verdict::deferred();
+  admit(pdc, 0);
+  Inbound again = packet(pdc, 0);
+  again.ar = true;
+  inbox_.admit(pdc, again, kNow);
+  EXPECT_EQ(refusals(), Calls{"nack RCVD_SES_PROCG psn 1000"});
+  EXPECT_TRUE(inbox_.respond({pdc.handle, kFirst}, answer(12), kNow));
+  EXPECT_EQ(pdc.responses.stored(), 1u);
+  EXPECT_FALSE(inbox_.respond({pdc.handle, kFirst}, answer(12), kNow)) << "answered";
+  EXPECT_FALSE(inbox_.respond({PdcHandle{}, kFirst}, answer(12), kNow)) << "no such PDC";
+}
+
+// [PDS-077] Without a buffer ROD takes nothing behind a gap, and says once where the gap is.
+TEST_F(InboxPartTest, WithoutABufferPacketsBehindAGapAreDropped) {
+  res_.config.rod_reorder = false;
+  Pdc& pdc = target(Mode::rod);
+  for (const int offset : {1, 2}) admit(pdc, offset);
+  EXPECT_EQ(refusals(), Calls{"nack ROD_OOO psn 1001 payload 1000"});
+  for (const int offset : {0, 1}) admit(pdc, offset);
+  EXPECT_EQ(delivered(), "+0 +1");
+}
+
+// [PDS-079] With one, packets behind a gap wait for their turn.
+TEST_F(InboxPartTest, OrderedRequestsWaitForTheirTurn) {
+  Pdc& pdc = target(Mode::rod);
+  for (const int offset : {2, 1}) admit(pdc, offset);
+  EXPECT_EQ(delivered(), "");
+  EXPECT_TRUE(pdc.ack.is_due()) << "the source must see the gap soon";
+  admit(pdc, 0);
+  EXPECT_EQ(delivered(), "+0 +1 +2");
+  EXPECT_TRUE(pdc.order.empty());
+  EXPECT_EQ(pdc.rx.cack_psn(), kFirst + 2);
+}
+
+// [PDS-112] A packet that waited was SACKed: refused by the client, it stays and is offered again.
+TEST_F(InboxPartTest, ARefusedPacketOfTheBufferIsOfferedAgain) {
+  Pdc& pdc = target(Mode::rod);
+  admit(pdc, 1);
+  client_.verdict = Verdict::refused(wire::NackCode::no_resource);
+  inbox_.admit(pdc, control(pdc, 0, wire::CtlType::noop), kNow);
+  EXPECT_TRUE(pdc.order.is_stalled());
+  EXPECT_TRUE(pdc.rx.received(kFirst + 1));
+  EXPECT_EQ(refusals(), Calls{});
+  client_.verdict = {};
+  inbox_.drain_reorder(pdc, kNow);
+  EXPECT_EQ(delivered(), "+1 +1");
+  EXPECT_TRUE(pdc.order.empty());
+}
+
+// [PDS-160] A NOOP takes a PSN and is answered; the client does not see it.
+TEST_F(InboxPartTest, ANoopTakesAPsn) {
+  Pdc& pdc = target();
+  inbox_.admit(pdc, control(pdc, 0, wire::CtlType::noop), kNow);
+  EXPECT_EQ(pdc.rx.cack_psn(), kFirst);
+  EXPECT_TRUE(pdc.ack.is_due());
+  EXPECT_EQ(delivered(), "");
+}
+
+// [PDS-161] A target does not close by command, and an initiator does not ask for a close.
+TEST_F(InboxPartTest, AControlPacketOfTheWrongSideIsRefused) {
+  Pdc& from_target = initiator();
+  Pdc& from_initiator = target();
+  inbox_.admit(from_target, control(from_target, 0, wire::CtlType::close_cmd), kNow);
+  inbox_.admit(from_initiator, control(from_initiator, 0, wire::CtlType::close_req), kNow);
+  EXPECT_EQ(refusals(), (Calls{"nack UNEXP_EVENT psn 1000", "nack UNEXP_EVENT psn 1000"}));
+  EXPECT_FALSE(from_target.rx.received(kFirst));
+  EXPECT_FALSE(was_called("begin_close"));
+}
+
+// [PDS-170] A Close Request is heeded at once.
+TEST_F(InboxPartTest, ACloseRequestBeginsAClose) {
+  Pdc& pdc = initiator();
+  inbox_.admit(pdc, control(pdc, 0, wire::CtlType::close_req), kNow);
+  EXPECT_TRUE(was_called("begin_close"));
+  EXPECT_TRUE(pdc.ack.is_due());
+}
+
+// [PDS-T15] A Close command is kept until all lower PSNs are there: each packet may be the last
+// one.
+TEST_F(InboxPartTest, AReceivedCloseIsLookedAtAfterEachPacket) {
+  Pdc& pdc = target();
+  admit(pdc, 1);
+  EXPECT_FALSE(was_called("finish_received_close"));
+  inbox_.admit(pdc, control(pdc, 2, wire::CtlType::close_cmd), kNow);
+  EXPECT_TRUE(pdc.life.close_received());
+  EXPECT_EQ(pdc.end.psn(), kFirst + 2);
+  admit(pdc, 0);
+  EXPECT_EQ(count_of("finish_received_close"), 2u);
+}
+
+// [PDS-T16] The peer has nothing to send behind its Close command.
+TEST_F(InboxPartTest, NothingIsTakenBehindACloseCommand) {
+  Pdc& pdc = target();
+  inbox_.admit(pdc, control(pdc, 1, wire::CtlType::close_cmd), kNow);
+  admit(pdc, 2);
+  EXPECT_EQ(refusals(), Calls{"nack CLOSING psn 1002"});
+  admit(pdc, 0);
+  EXPECT_EQ(delivered(), "+0");
+}
+
+// [PDS-252] Its packet has our PDCID, which only we can have told it.
+TEST_F(InboxPartTest, APacketThatKnowsOurPdcidProvesItsSource) {
+  Pdc& pdc = target(Mode::rud, false);
+  Inbound syn = packet(pdc, 0);
+  syn.syn = true;
+  inbox_.admit(pdc, syn, kNow);
+  EXPECT_FALSE(pdc.proof.is_confirmed());
+  admit(pdc, 1);
+  EXPECT_TRUE(pdc.proof.is_confirmed());
+}
+
+// An ACK Request: what was received is answered, what was not is refused, so that the data comes.
+// [PDS-A10]
+TEST_F(InboxPartTest, AnAckRequestTellsWhetherAPacketArrived) {
+  Pdc& pdc = target();
+  admit(pdc, 0);
+  Count cause{};
+  pdc.ack.take(cause);
+  inbox_.admit(pdc, control(pdc, 0, wire::CtlType::ack_req), kNow);
+  EXPECT_TRUE(pdc.ack.is_due());
+  inbox_.admit(pdc, control(pdc, 1, wire::CtlType::ack_req), kNow);
+  EXPECT_EQ(refusals(), Calls{"nack PKT_NOT_RCVD psn 1001"});
+}
+
+// [PDS-071] Types that we do not know are refused once a second, if their source wants to know.
+TEST_F(InboxPartTest, UnknownControlPacketsAreRefusedOnceInASecond) {
+  Pdc& pdc = target();
+  Inbound odd = control(pdc, 0, wire::CtlType{13});
+  inbox_.admit(pdc, odd, kNow);
+  EXPECT_EQ(refusals(), Calls{});
+  odd.ar = true;
+  for (int i = 0; i < 2; ++i) inbox_.admit(pdc, odd, kNow);
+  EXPECT_EQ(refusals(), Calls{"nack UNEXP_EVENT psn 1000"});
+  inbox_.admit(pdc, odd, kNow + Duration::seconds(1));
+  EXPECT_EQ(refusals().size(), 2u);
+}
+
+}  // namespace
+}  // namespace uet::pds::part
