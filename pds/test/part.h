@@ -6,13 +6,13 @@
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/schedule/flow.h"
+#include "pds/schedule/turn.h"
 
 #include "base/arena.h"
 
 #include <gtest/gtest.h>
 
 #include <array>
-#include <cstring>
 #include <deque>
 #include <string>
 #include <vector>
@@ -53,21 +53,15 @@ inline std::string text(Duration d) { return std::to_string(d.ns() / 1000) + "us
 
 // What the stubs answer. A test changes it before it acts.
 struct Answers {
-  bool may_spend = true;    // octets to an unproven source
-  bool may_refuse = true;   // the budget of NACKs
-  bool owes_proof = false;  // Proofs
-  bool is_half_open_full = false;
-  bool has_share = true;          // Reclaim
-  bool is_start_pending = false;  // SecurePsn
-  bool is_close_early = false;    // CloseSteps
-  bool ends_in_close = false;     // it acts on the Close command, and the PDC is gone
-  bool has_closing_room = true;   // Outbox sends the closing packet
-  bool is_probe_refused = false;  // TailProbes
-  bool may_store = true;          // ResponseStore
-  bool has_credit_room = true;    // Destination
-  bool keeps_reordered = true;    // ReorderBuffer
-  Path* path = nullptr;           // Paths
-  Pdc* opened = nullptr;          // Flows
+  bool may_spend = true;        // octets to an unproven source
+  bool may_refuse = true;       // the budget of NACKs
+  bool owes_proof = false;      // Proofs
+  bool is_close_early = false;  // CloseSteps
+  bool ends_in_close = false;   // it acts on the Close command, and the PDC is gone
+  bool may_send_close = true;   // Outbox has room for the closing packet
+  bool has_message = true;      // Outbox gets one
+  Turn turn{Step::idle, true};  // of Outbox
+  Path* path = nullptr;         // Paths
 };
 inline Answers& answers() {
   static Answers all;

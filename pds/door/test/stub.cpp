@@ -20,7 +20,7 @@ Duration Proofs::proof_wait(const Pdc&) const { return part::kRto; }
 bool Proofs::check_proof(Pdc&, Instant&, Instant) { return true; }
 bool Proofs::owes_proof(const Pdc&) const { return answers().owes_proof; }
 void Proofs::check_owed_proof(Pdc&, Instant&, Instant) {}
-bool Proofs::half_open_full() const { return answers().is_half_open_full; }
+bool Proofs::half_open_full() const { return false; }
 
 void Replies::queue_nack(const wire::Nack& h, const FabricAddress&, Entropy, uint32_t) {
   note(std::string("nack ") + wire::name(h.nack_code) + " psn " + text(h.nack_psn));
@@ -44,7 +44,6 @@ void Replies::nack_stranger(const Inbound& in, wire::NackCode code, Instant, Pdc
 }
 
 void Reclaim::relieve_pressure(bool, Instant) { note("relieve_pressure"); }
-bool Reclaim::has_share(PeerId, uint32_t, JobId, Instant) { return answers().has_share; }
 
 Psn SecurePsn::raise_floor(const Pdc& pdc) {
   note("raise_floor");

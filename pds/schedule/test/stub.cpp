@@ -1,5 +1,4 @@
-// The lists of senders, the paths and the flows, as the tests of other parts see them.
-#include "pds/schedule/flows.h"
+// The lists of senders and the paths, as the tests of other parts see them.
 #include "pds/schedule/paths.h"
 #include "pds/schedule/schedule.h"
 #include "pds/test/part.h"
@@ -32,8 +31,5 @@ void Paths::drop(Path& path) {
   --path.refs;
   note("drop path");
 }
-
-void Flows::retire_flows(Instant) { note("retire_flows"); }
-Pdc* Flows::open_initiator(Flow&, Instant) { return answers().opened; }
 
 }  // namespace uet::pds

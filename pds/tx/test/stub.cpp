@@ -16,6 +16,10 @@ Duration LossRecovery::rto_of(const Pdc&, uint32_t timeouts) const {
 Duration LossRecovery::limit_of(const Pdc&, const TxSlot&) const { return part::kRto; }
 void LossRecovery::ask_for_quiet(Pdc&, Instant) { note("ask_for_quiet"); }
 void LossRecovery::ask_for(Pdc&, Psn psn, TxSlot&) { note("ask_for " + text(psn)); }
+void LossRecovery::forget(Pdc&, TxSlot&) { note("forget"); }
+void LossRecovery::give_up(Pdc&, Psn psn, TxSlot&, const Failure&, Instant) {
+  note("give_up " + text(psn));
+}
 bool LossRecovery::end_delay(Pdc&, Psn psn, TxSlot&, Instant) {
   note("end_delay " + text(psn));
   return false;
@@ -26,7 +30,7 @@ void LossRecovery::mark_lost(Pdc&, Psn psn, TxSlot&, cms::LossKind, Count, Insta
 
 bool Outbox::send_closing_packet(Pdc&, SlotKind kind, TxBatch&, Instant) {
   note(kind == SlotKind::close_cmd ? "send Close command" : "send Close Request");
-  return answers().has_closing_room;
+  return answers().may_send_close;
 }
 bool Outbox::emit_control(Pdc&, const wire::Control& h, Entropy, TxBatch&) {
   note(std::string("emit ") + wire::name(h.ctl_type) + " payload " + std::to_string(h.payload));
@@ -34,10 +38,10 @@ bool Outbox::emit_control(Pdc&, const wire::Control& h, Entropy, TxBatch&) {
 }
 bool Outbox::flush_control(Pdc&, TxBatch&, Instant) { return true; }
 bool Outbox::flush_ack_requests(Pdc&, TxBatch&, Instant) { return true; }
-bool Outbox::next_message(Pdc&, Instant) { return true; }
+bool Outbox::next_message(Pdc&, Instant) { return answers().has_message; }
 Turn Outbox::take_turn(Pdc& pdc, TxBatch&, Instant) {
   note("turn of " + std::to_string(pdc.id.value()));
-  return {Step::idle, true};
+  return answers().turn;
 }
 
 bool TailProbes::check_tail(Pdc&, Instant&, Instant) { return true; }

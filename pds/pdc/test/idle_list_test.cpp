@@ -1,0 +1,38 @@
+// The order of the last use of PDCs, and when a peer was heard. [PDS-181]
+#include "pds/pdc/idle_list.h"
+
+#include "pds/test/all_parts.h"
+
+namespace uet::pds::part {
+namespace {
+
+using IdleListPartTest = AllParts;
+
+constexpr Duration kLong = Duration::milliseconds(10);
+
+// [PDS-181] The list is by role, and its first PDC is the longest idle one.
+TEST_F(IdleListPartTest, TheLongestIdlePdcComesFirst) {
+  Pdc& one = target();
+  Pdc& other = target();
+  Pdc& initiates = initiator();
+  for (Pdc* const pdc : {&one, &other, &initiates}) idle_.add(*pdc);
+  EXPECT_EQ(idle_.of(false).front(), &one);
+  EXPECT_EQ(idle_.of(true).front(), &initiates);
+  idle_.touch(one, kNow + kLong);
+  EXPECT_EQ(idle_.of(false).front(), &other);
+  EXPECT_EQ(one.last_active, kNow + kLong);
+}
+
+// [PDS-148] Any packet of the peer shows that it is alive, and reachable.
+TEST_F(IdleListPartTest, APacketShowsThatItsPeerIsAlive) {
+  Pdc& pdc = target();
+  idle_.add(pdc);
+  peers_[peer_].unreachable_since = kNow;
+  idle_.heard(pdc, kNow + kLong);
+  EXPECT_EQ(peers_[peer_].last_heard, kNow + kLong);
+  EXPECT_TRUE(peers_[peer_].unreachable_since.is_never());
+  EXPECT_EQ(pdc.last_active, kNow + kLong);
+}
+
+}  // namespace
+}  // namespace uet::pds::part
