@@ -155,10 +155,7 @@ class PartTest : public testing::Test {
     answers().path = &path_;
   }
   ~PartTest() override {
-    table_.for_each([&](Pdc& pdc) {
-      pdc.tx.abandon(res_.tx_pool);
-      if (pdc.flow != nullptr) pdc.flow->pdcs.erase(pdc);
-    });
+    table_.for_each([&](Pdc& pdc) { pdc.tx.abandon(res_.tx_pool); });
   }
 
   static Config usual() {

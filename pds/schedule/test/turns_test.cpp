@@ -1,0 +1,223 @@
+// The order in which a batch is filled, and who gets a turn. [PDS 6, PDS-244]
+#include "pds/schedule/turns.h"
+
+#include "pds/test/all_parts.h"
+
+namespace uet::pds::part {
+namespace {
+
+class TurnsPartTest : public AllParts {
+ protected:
+  TurnsPartTest() {
+    res_.config.max_pdcs = 8;
+    res_.config.newcomer_percent = 0;
+    EXPECT_TRUE(paths_.create(arena_, Room{4, 8}).ok());
+  }
+  Pdc& with_message() {
+    Pdc& pdc = initiator();
+    pdc.messages.start(kMessage, false);
+    return pdc;
+  }
+  // Which PDCs got a turn, in order: by the order of `pdcs`.
+  std::string turns(std::initializer_list<const Pdc*> pdcs) const {
+    std::string all;
+    for (const std::string& call : calls_of("turn of ")) {
+      char name = 'a';
+      for (const Pdc* const pdc : pdcs) {
+        if (call == "turn of " + std::to_string(pdc->id.value())) all += name;
+        ++name;
+      }
+    }
+    return all;
+  }
+  uint32_t transmit(Lead lead = Lead::answers) {
+    calls().clear();
+    batch_.clear();
+    return turns_.transmit(batch_, kNow, lead);
+  }
+  // A flow with messages and without a PDC.
+  Flow& ready_flow(Mode mode = Mode::rud) {
+    const auto id = flow_desk_.flow({peer_, TrafficClass(0), mode, JobId(1)});
+    EXPECT_TRUE(id.ok());
+    Flow& flow = *flows_.get(*id);
+    flow.ready = true;
+    schedule_.wake_flow(flow);
+    return flow;
+  }
+
+  Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
+  Flows flow_desk_{res_,  table_,      flows_,   connectionless_, schedule_, paths_,
+                   idle_, secure_psn_, closing_, ending_,         reclaim_};
+  Turns turns_{res_,    connectionless_, schedule_, replies_, ending_,  outbox_,
+               probes_, destination_,    acks_,     steps_,   reclaim_, flow_desk_};
+};
+
+// [PDS-060] Answers come first, and of what is sent resends before new packets.
+TEST_F(TurnsPartTest, ABatchBeginsWithAnswers) {
+  Pdc& fresh = with_message();
+  Pdc& lossy = with_message();
+  send(lossy, 1);
+  path_.mark(lossy, slot(lossy, 0), kFirst);
+  for (Pdc* const pdc : {&fresh, &lossy}) schedule_.want_send(*pdc);
+  schedule_.want_control(fresh);
+  transmit();
+  EXPECT_EQ(turns({&fresh, &lossy}), "ba");
+  const Calls all = calls();
+  const auto at = [&](const std::string& call) {
+    return std::find(all.begin(), all.end(), call) - all.begin();
+  };
+  const std::string flush = "flush_acks " + std::to_string(fresh.id.value());
+  const std::string turn = "turn of " + std::to_string(lossy.id.value());
+  EXPECT_LT(at("send_replies"), at("send_responses"));
+  EXPECT_LT(at("send_responses"), at(flush));
+  EXPECT_LT(at(flush), at(turn));
+  EXPECT_LT(at(turn), static_cast<std::ptrdiff_t>(all.size()));
+}
+
+// A caller that knows that a stream arrives lets payload lead. [decision 9]
+TEST_F(TurnsPartTest, PayloadMayLead) {
+  Pdc& pdc = with_message();
+  schedule_.want_send(pdc);
+  transmit(Lead::payload);
+  EXPECT_EQ(calls().front(), "connectionless");
+  EXPECT_TRUE(was_called("send_replies"));
+}
+
+// [PDS-244] One turn each, in the order in which they came.
+TEST_F(TurnsPartTest, EachPdcHasOneTurn) {
+  Pdc& a = with_message();
+  Pdc& b = with_message();
+  for (Pdc* const pdc : {&a, &b}) schedule_.want_send(*pdc);
+  transmit();
+  EXPECT_EQ(turns({&a, &b}), "ab");
+  transmit();
+  EXPECT_EQ(turns({&a, &b}), "") << "a stub wants no further turn";
+}
+
+// [PDS-244] Who could send nothing waits for the window of the path, and nobody overtakes it.
+TEST_F(TurnsPartTest, APdcThatIsBlockedIsNotOvertaken) {
+  Pdc& a = with_message();
+  Pdc& b = with_message();
+  schedule_.want_send(a);
+  answers().turn = {Step::blocked, false};
+  transmit();
+  EXPECT_EQ(path_.blocked.front(), &a);
+  schedule_.want_send(b);
+  answers().turn = {Step::idle, true};
+  transmit();
+  EXPECT_EQ(turns({&a, &b}), "") << "b waits behind a";
+  schedule_.wake_path(path_);
+  transmit();
+  EXPECT_EQ(turns({&a, &b}), "ab");
+  EXPECT_FALSE(path_.is_wanted());
+}
+
+// [PDS-244] Who used the window up waits behind those that got nothing.
+TEST_F(TurnsPartTest, APdcThatSentWaitsBehindThoseThatDidNot) {
+  Pdc& a = with_message();
+  Pdc& b = with_message();
+  answers().turn = {Step::blocked, true};
+  schedule_.want_send(a);
+  transmit();
+  EXPECT_EQ(path_.sated.front(), &a);
+  answers().turn = {Step::blocked, false};
+  schedule_.want_send(b);
+  transmit();
+  EXPECT_EQ(path_.blocked.front(), &b);
+  schedule_.wake_path(path_);
+  transmit();
+  EXPECT_EQ(turns({&a, &b}), "b") << "the window is full again";
+  EXPECT_EQ(path_.blocked.front(), &b) << "it keeps its turn";
+}
+
+// [PDS-I1] A flow with messages and without a PDC gets one, and that PDC a turn.
+TEST_F(TurnsPartTest, AReadyFlowGetsAPdc) {
+  Flow& flow = ready_flow();
+  transmit();
+  ASSERT_EQ(flow.pdc_count, 1u);
+  EXPECT_EQ(flow.pdcs.front()->state(), PdcState::syn);
+  EXPECT_EQ(turns({flow.pdcs.front()}), "a");
+  EXPECT_EQ(counted(Count::pdc_opened_initiator), 1u);
+}
+
+// Its messages were taken back meanwhile: nothing of the PDC stays. [PDS-I1]
+TEST_F(TurnsPartTest, AFlowWithoutAMessageGetsNoPdc) {
+  ready_flow();
+  answers().has_message = false;
+  transmit();
+  EXPECT_TRUE(was_called("discard"));
+  EXPECT_EQ(calls_of("turn of"), Calls{});
+}
+
+// [PDS-061] A busy PDC keeps a second message waiting: another PDC takes it, up to a limit.
+TEST_F(TurnsPartTest, AFlowHasSomePdcs) {
+  res_.config.pdcs_per_key = 2;
+  Flow& flow = ready_flow();
+  for (int i = 0; i < 4; ++i) {
+    transmit();
+    for (Pdc& pdc : flow.pdcs) pdc.messages.start(kMessage, false);
+    schedule_.wake_flow(flow);
+  }
+  EXPECT_EQ(flow.pdc_count, 2u);
+}
+
+// [PDS-003] Ordered messages are all on one PDC.
+TEST_F(TurnsPartTest, AnOrderedFlowHasOnePdc) {
+  Flow& flow = ready_flow(Mode::rod);
+  for (int i = 0; i < 3; ++i) {
+    transmit();
+    for (Pdc& pdc : flow.pdcs) pdc.messages.start(kMessage, false);
+    schedule_.wake_flow(flow);
+  }
+  EXPECT_EQ(flow.pdc_count, 1u);
+}
+
+// [PDS-021] Without a free PDC the flow waits until one is.
+TEST_F(TurnsPartTest, AFlowWaitsForAFreePdc) {
+  while (Pdc* const pdc = table_.allocate(true, random_)) pdc->life.change(PdcEvent::opened);
+  Flow& flow = ready_flow();
+  transmit();
+  EXPECT_EQ(flow.pdc_count, 0u);
+  EXPECT_FALSE(schedule_.has_new_work());
+  EXPECT_EQ(counted(Count::pdc_alloc_fail), 1u);
+  schedule_.feed_starved();
+  EXPECT_TRUE(schedule_.has_new_work());
+}
+
+// [PDS-247] A released flow closes its PDCs, and is gone with the last one.
+TEST_F(TurnsPartTest, AReleasedFlowIsRetired) {
+  Flow& flow = ready_flow();
+  transmit();
+  Pdc& pdc = *flow.pdcs.front();
+  pdc.life.change(PdcEvent::first_ack);
+  const FlowId id = flow.id;
+  flow_desk_.release_flow(id);
+  transmit();
+  EXPECT_TRUE(was_called("begin_close"));
+  EXPECT_NE(flows_.get(id), nullptr);
+  flow.pdcs.erase(pdc);
+  --flow.pdc_count;
+  pdc.flow = nullptr;
+  flows_.note_idle(flow);
+  transmit();
+  EXPECT_EQ(flows_.get(id), nullptr);
+}
+
+// [PDS-013] One flow for each (peer, class, mode, job); jobs may be told not to count.
+TEST_F(TurnsPartTest, AFlowIsFoundByItsKey) {
+  const FlowKey one{peer_, TrafficClass(0), Mode::rud, JobId(1)};
+  FlowKey other = one;
+  other.job = JobId(2);
+  const FlowId id = *flow_desk_.flow(one);
+  EXPECT_EQ(*flow_desk_.flow(one), id);
+  EXPECT_NE(*flow_desk_.flow(other), id);
+  res_.config.pdc_per_job = false;
+  FlowKey third = one;
+  third.tc = TrafficClass(3);
+  const FlowId shared = *flow_desk_.flow(third);
+  third.job = JobId(2);
+  EXPECT_EQ(*flow_desk_.flow(third), shared);
+}
+
+}  // namespace
+}  // namespace uet::pds::part
