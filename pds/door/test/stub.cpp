@@ -1,4 +1,5 @@
 // Proofs, replies, shares and secured starts, as the tests of other parts see them.
+#include "pds/door/origin.h"
 #include "pds/door/proofs.h"
 #include "pds/door/reclaim.h"
 #include "pds/door/replies.h"
@@ -10,6 +11,9 @@ namespace uet::pds {
 using part::answers;
 using part::note;
 using part::text;
+
+bool is_from(const RxDatagram& d, const Peer& peer) { return d.from == peer.address; }
+FabricAddress reply_address(const RxDatagram& d, PortHint, bool, PeerTable&) { return d.from; }
 
 void Proofs::confirm(Pdc& pdc) {
   if (!pdc.is_initiator()) pdc.proof.confirm();
