@@ -9,6 +9,7 @@
 #include "pds/schedule/turn.h"
 
 #include "base/arena.h"
+#include "base/test/calls.h"
 
 #include <gtest/gtest.h>
 
@@ -26,27 +27,12 @@ inline constexpr MessageHandle kMessage(1);
 inline constexpr uint32_t kPacketBytes = 4096;  // nominal, the largest
 inline constexpr Duration kRto = Duration::milliseconds(5);
 
-// Calls of other parts since the last look, by the names of the functions.
-inline std::vector<std::string>& calls() {
-  static std::vector<std::string> all;
-  return all;
-}
-inline void note(std::string call) { calls().push_back(std::move(call)); }
-inline uint32_t count_of(const std::string& call) {
-  uint32_t count = 0;
-  for (const std::string& one : calls()) count += one == call;
-  return count;
-}
-inline bool was_called(const std::string& call) { return count_of(call) > 0; }
-// Those that begin so, and nothing else.
-inline std::vector<std::string> calls_of(const std::string& begin) {
-  std::vector<std::string> found;
-  for (const std::string& one : calls()) {
-    if (one.compare(0, begin.size(), begin) == 0) found.push_back(one);
-  }
-  return found;
-}
-using Calls = std::vector<std::string>;
+using uet::test::Calls;
+using uet::test::calls;
+using uet::test::calls_of;
+using uet::test::count_of;
+using uet::test::note;
+using uet::test::was_called;
 
 inline std::string text(Psn psn) { return std::to_string(psn.value()); }
 inline std::string text(Duration d) { return std::to_string(d.ns() / 1000) + "us"; }
