@@ -5,12 +5,10 @@
 
 namespace uet::ses {
 
-using uet::test::note;
-
-void ArrivingMessages::note_owed(pds::PdcHandle) { note("note_owed"); }
-void ArrivingMessages::note_answered(pds::PdcHandle) { note("note_answered"); }
+void ArrivingMessages::note_owed(pds::PdcHandle) { uet::test::note("note_owed"); }
+void ArrivingMessages::note_answered(pds::PdcHandle) { uet::test::note("note_answered"); }
 void ArrivingMessages::set_error(RxMessage& m, wire::ReturnCode code) {
-  note(std::string("set_error ") + wire::name(code));
+  uet::test::note(std::string("set_error ") + wire::name(code));
   m.error = code;
 }
 
