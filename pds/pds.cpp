@@ -61,7 +61,11 @@ Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uin
 }
 void Pds::release(FlowId flow) { parts_.flows.release_flow(flow); }
 bool Pds::respond(RxToken token, const Verdict& verdict, Instant now) {
-  return parts_.inbox.respond(token, verdict, now);
+  const LateAnswer answer = parts_.inbox.respond(token, verdict, now);
+  if (answer.refused != nullptr) {
+    parts_.replies.nack(*answer.refused, verdict.nack, answer.trigger, now);
+  }
+  return answer.is_known;
 }
 Result<void> Pds::set_mpr(uint8_t mpr) { return parts_.acks.set_mpr(mpr); }
 PathReports& Pds::path_reports() { return parts_.reports; }

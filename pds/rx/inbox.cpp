@@ -20,11 +20,11 @@ bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
 }  // namespace
 
 // The answer reports the path of the packet as noted when the packet came. [PDS-070]
-bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
+LateAnswer Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
   Pdc* const pdc = table_.get(token.pdc);
-  if (pdc == nullptr || !pdc->rx.is_held(token.psn)) return false;
+  if (pdc == nullptr || !pdc->rx.is_held(token.psn)) return {};
   StoredResponse* const entry = store_.find(*pdc, token.psn);
-  if (entry == nullptr || !entry->is_awaited) return false;
+  if (entry == nullptr || !entry->is_awaited) return {};
   UET_ASSERT(verdict.kind != Verdict::Kind::later);
   const AckTrigger trigger = entry->trigger;
   if (verdict.kind == Verdict::Kind::respond && !pdc->is_initiator()) {  // [PDS-108]
@@ -32,12 +32,14 @@ bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
     schedule_.arm_by(*pdc, now + res_.config.rto_max);  // [PDS-106]
     if (!verdict.guaranteed) pdc->rx.unhold(res_.rx_pool, token.psn);
     schedule_.want_control(*pdc);
-    return true;
+    return {.is_known = true};
   }
   store_.free_stored(*pdc, *entry);
+  LateAnswer answer{.is_known = true};
   switch (verdict.kind) {
     case Verdict::Kind::nack:
-      replies_.nack(*pdc, verdict.nack, trigger, now);
+      answer.refused = pdc;
+      answer.trigger = trigger;
       [[fallthrough]];
     case Verdict::Kind::drop:
       pdc->rx.forget(token.psn);
@@ -50,14 +52,19 @@ bool Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
       break;
   }
   schedule_.want_control(*pdc);
-  return true;
+  return answer;
+}
+
+// By default the NACK carries the next PSN in sequence. [PDS-111]
+Admission Inbox::refuse(const Pdc& pdc, NackCode code) {
+  return {.nack = code, .payload = pdc.nack_hint().value()};
 }
 
 // Of both roles, and in every state that has a peer. [PDS-I9, PDS-T8, PDS-T11]
-void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
+Admission Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
   // isrod has a meaning only where a control packet may open a PDC. [WIRE-038]
   if (!in.is_control && in.mode != pdc.mode) {
-    return replies_.nack(pdc, NackCode::pdc_mode_mismatch, in.trigger, now);  // [PDS-001]
+    return refuse(pdc, NackCode::pdc_mode_mismatch);  // [PDS-001]
   }
   if (in.is_control) {
     switch (in.ctl_type) {
@@ -73,15 +80,15 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
     const bool is_return = wire::is_response(in.next_hdr);
     if (is_return != pdc.is_initiator() || in.next_hdr == wire::NextHeader::none) {
       res_.counters.add(Count::drop_direction);  // [PDS-012]
-      return replies_.nack(pdc, NackCode::pdc_hdr_mismatch, in.trigger, now);
+      return refuse(pdc, NackCode::pdc_hdr_mismatch);
     }
     if (!pdc.is_initiator()) store_.clear_up_to(pdc, in.clear_psn);
   }
   if (pdc.life.close_received() && in.psn().after(pdc.end.psn())) {
-    return replies_.nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-T16]
+    return refuse(pdc, NackCode::closing);  // [PDS-T16]
   }
   if (!pdc.rx.may_accept(res_.rx_pool)) {
-    return replies_.nack(pdc, NackCode::no_bitmap, in.trigger, now);
+    return refuse(pdc, NackCode::no_bitmap);
   }
 
   if (is_proof(pdc, in, res_.config.tracked_packets())) proofs_.confirm(pdc);
@@ -91,20 +98,19 @@ void Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
     case Arrival::too_old:
     case Arrival::beyond_range:
       res_.counters.add(how == Arrival::too_old ? Count::psn_too_old : Count::psn_beyond);
-      return replies_.nack(pdc, in.syn ? NackCode::invalid_syn : NackCode::psn_oor_window,
-                           in.trigger, now);
+      return refuse(pdc, in.syn ? NackCode::invalid_syn : NackCode::psn_oor_window);
     case Arrival::dup_window:
     case Arrival::dup_below:
       return on_duplicate(pdc, in, how, now);
     case Arrival::fresh:
       if (!pdc.is_initiator() && pdc.life.is_draining()) {
-        return replies_.nack(pdc, NackCode::closing, in.trigger, now);  // [PDS-120]
+        return refuse(pdc, NackCode::closing);  // [PDS-120]
       }
-      if (!has_ccc) return replies_.nack(pdc, NackCode::no_ccc_avail, in.trigger, now);
-      if (steps_.is_close_early(pdc, in, now)) return;
-      on_fresh(pdc, in, now);
+      if (!has_ccc) return refuse(pdc, NackCode::no_ccc_avail);
+      if (steps_.is_close_early(pdc, in, now)) return {};
+      return on_fresh(pdc, in, now);
   }
-  if (pdc.life.close_received()) steps_.finish_received_close(pdc, now);
+  return {};
 }
 
 // False: there is no memory for the context of its source, which must send it again later.
@@ -115,64 +121,60 @@ bool Inbox::take_demand(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
   return true;
 }
 
-void Inbox::on_fresh(Pdc& pdc, const Inbound& in, Instant now) {
+Admission Inbox::on_fresh(Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.mode == Mode::rod) return on_rod(pdc, in, now);
-  in.is_control ? on_control_psn(pdc, in, now) : deliver(pdc, in, false, now);
+  return in.is_control ? on_control_psn(pdc, in) : deliver(pdc, in, false, now);
 }
 
 // [PDS-075]
-void Inbox::on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
+Admission Inbox::on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
   res_.counters.add(how == Arrival::dup_window ? Count::dup_window : Count::dup_below);
   // A copy made by the network is not worth an answer, unless the peer asks for one.
-  if (!in.trigger.retx && !in.ar) return res_.counters.add(Count::dup_no_retx);
+  if (!in.trigger.retx && !in.ar) return drop(Count::dup_no_retx);
   const uint32_t rate = res_.config.duplicate_answers_per_second;
   const bool may_answer = pdc.sdi == 0 || duplicates_.take(pdc.id, rate, now);
-  if (!may_answer) return res_.counters.add(Count::drop_dup_limited);  // [TSS-072]
-  answer_again(pdc, in.trigger, Count::ack_duplicate, now);
+  if (!may_answer) return drop(Count::drop_dup_limited);  // [TSS-072]
+  return answer_again(pdc, in.trigger, Count::ack_duplicate, now);
 }
 
 // Its source hears that it arrived, not that it was cut, whatever it asks for. [PDS-131, CMS-167]
-void Inbox::on_trimmed_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
+Admission Inbox::on_trimmed_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now) {
   res_.counters.add(how == Arrival::dup_window ? Count::dup_window : Count::dup_below);
-  answer_again(pdc, in.trigger, Count::ack_duplicate, now);
+  return answer_again(pdc, in.trigger, Count::ack_duplicate, now);
 }
 
 // Answers a PSN that was received before: with its stored response, with a default answer, or with
 // a NACK if the client still works on it or an earlier packet is missing. [PDS-075, PDS 13 ACK
 // Request]
-void Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now) {
+Admission Inbox::answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now) {
   if (StoredResponse* const entry = store_.stored_for(pdc, trigger.psn)) {
     store_.send_again(*entry, trigger);
-    return res_.counters.add(Count::gd_resent);
+    res_.counters.add(Count::gd_resent);
+    return {};
   }
   if (pdc.mode == Mode::rod && trigger.psn.after(pdc.order.next()) &&
       !pdc.rx.received(pdc.order.next())) {
-    return nack_gap(pdc, trigger, now);  // SES does not work on it yet: it waits for its turn
-                                         // [PDS-079]
+    return nack_gap(pdc, now);  // SES does not work on it yet: it waits for its turn [PDS-079]
   }
   // The packet may also wait for room for its response. A peer to which we send no Clear Requests
   // learns that only from this NACK. [PDS-101, PDS-106, PDS 22]
   if (pdc.order.is_stalled() && !trigger.psn.before(pdc.order.next()) &&
       !store_.may_store(pdc, pdc.order.next(), true) && !res_.config.optional_control) {
-    return replies_.nack(pdc, NackCode::no_gtd_del_avail, trigger, now);
+    return refuse(pdc, NackCode::no_gtd_del_avail);
   }
-  if (pdc.rx.is_held(trigger.psn)) {
-    return replies_.nack(pdc, NackCode::rcvd_ses_procg, trigger, now);
-  }
+  if (pdc.rx.is_held(trigger.psn)) return refuse(pdc, NackCode::rcvd_ses_procg);
   acks_.want_answer(pdc, cause, trigger);
+  return {};
 }
 
-bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
+Admission Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   const bool in_order = pdc.rx.all_received_below(in.psn());
   if (!pdc.is_initiator() && !store_.may_store(pdc, in.psn(), in_order)) {
     res_.counters.add(Count::gd_full);
-    if (!buffered) {
-      replies_.nack(pdc, NackCode::no_gtd_del_avail, in.trigger, now);  // [PDS-101]
-    } else {
-      pdc.responses.want_clear();  // nothing else tells the initiator [PDS-106]
-      schedule_.want_control(pdc);
-    }
-    return false;
+    if (!buffered) return refuse(pdc, NackCode::no_gtd_del_avail);  // [PDS-101]
+    pdc.responses.want_clear();  // nothing else tells the initiator [PDS-106]
+    schedule_.want_control(pdc);
+    return {};
   }
   RxRequest request;
   request.peer = pdc.peer;
@@ -189,14 +191,13 @@ bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   switch (verdict.kind) {
     case Verdict::Kind::nack:
       // A packet that was SACKed stays received and is offered again. [PDS-112]
-      if (!buffered) replies_.nack(pdc, verdict.nack, in.trigger, now);
-      return false;
+      return buffered ? Admission{} : refuse(pdc, verdict.nack);
     case Verdict::Kind::drop:
       res_.counters.add(Count::drop_client);
       // The packet then counts as never received: a peer that asks for its answer learns that and
       // sends it again.
       if (buffered) pdc.rx.forget(in.psn());
-      return false;
+      return {};
     case Verdict::Kind::accept:
     case Verdict::Kind::respond:
     case Verdict::Kind::later:
@@ -205,7 +206,7 @@ bool Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now) {
   res_.counters.add(Count::rx_payload_bytes, in.ses.size());
   if (res_.cells.is_on()) res_.cells.free(pdc, in.nominal_bytes, buffered);
   settle(pdc, in, verdict, buffered);
-  return true;
+  return {.is_taken = true};
 }
 
 // The client took it: the PSN is received from here on. [PDS-074]
@@ -265,45 +266,44 @@ void Inbox::record(Pdc& pdc, const Inbound& in, bool held, Answer answer) {
   }
 }
 
-void Inbox::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
+Admission Inbox::on_rod(Pdc& pdc, const Inbound& in, Instant now) {
   if (pdc.order.is_next(in.psn())) {
-    const bool is_taken =
-        in.is_control ? on_control_psn(pdc, in, now) : deliver(pdc, in, false, now);
-    if (!is_taken) return;
+    const Admission result = in.is_control ? on_control_psn(pdc, in) : deliver(pdc, in, false, now);
+    if (!result.is_taken) return result;
     pdc.order.pass();
-    return drain_reorder(pdc, now);
+    drain_reorder(pdc, now);
+    return result;
   }
   if (res_.config.rod_reorder) {
-    if (!in.is_control) return hold_back(pdc, in, now);
-    on_control_psn(pdc, in, now);
-    return;
+    return in.is_control ? on_control_psn(pdc, in) : hold_back(pdc, in, now);
   }
   res_.counters.add(Count::rod_dropped);
-  nack_gap(pdc, in.trigger, now);
+  return nack_gap(pdc, now);
 }
 
 // Once per gap and shortest time-out: its packet may be one that the client refuses. [PDS-077]
-void Inbox::nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now) {
-  if (!pdc.order.take_nack(res_.config.shortest_rto(), now)) return;
-  replies_.nack(pdc, NackCode::rod_ooo, trigger, pdc.order.next().value(), now);
+Admission Inbox::nack_gap(Pdc& pdc, Instant now) const {
+  if (!pdc.order.take_nack(res_.config.shortest_rto(), now)) return {};
+  return {.nack = NackCode::rod_ooo, .payload = pdc.order.next().value()};
 }
 
 // [PDS-079]
-void Inbox::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
+Admission Inbox::hold_back(Pdc& pdc, const Inbound& in, Instant now) {
   if (!res_.cells.keep(pdc, in.nominal_bytes)) {  // more than it was granted [CMS-147]
     res_.counters.add(Count::cells_overrun);
-    return replies_.nack(pdc, NackCode::no_pkt_buffer, in.trigger, now);
+    return refuse(pdc, NackCode::no_pkt_buffer);
   }
   if (!reorder_.keep(pdc, in)) {
     res_.cells.drop(pdc, in.nominal_bytes);
     res_.counters.add(Count::rod_no_room);
-    return nack_gap(pdc, in.trigger, now);
+    return nack_gap(pdc, now);
   }
   res_.counters.add(Count::rod_buffered);
   record(pdc, in, true, Answer::by_the_rules);
   // The sender must see the gap soon: each packet above it is reported. [PDS-L3]
   pdc.ack.want(Count::ack_hole_closed, in.trigger);
   schedule_.want_control(pdc);
+  return {.is_taken = true};
 }
 
 void Inbox::drain_reorder(Pdc& pdc, Instant now) {
@@ -318,7 +318,7 @@ void Inbox::drain_reorder(Pdc& pdc, Instant now) {
       in.next_hdr = packet->next_hdr;
       in.nominal_bytes = packet->nominal_bytes;
       in.ses = {packet->octets, packet->length};
-      if (!deliver(pdc, in, true, now)) {
+      if (!deliver(pdc, in, true, now).is_taken) {
         if (!pdc.rx.received(pdc.order.next())) {  // dropped
           res_.cells.drop(pdc, in.nominal_bytes);
           return reorder_.free(pdc, *packet);
@@ -333,15 +333,13 @@ void Inbox::drain_reorder(Pdc& pdc, Instant now) {
   }
 }
 
-// NOOP, Close command and Close Request: another PSN, answered by an ACK. False: it was refused,
-// and its PSN is not received. [PDS-160]
-bool Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
+// NOOP, Close command and Close Request: another PSN, answered by an ACK. [PDS-160]
+Admission Inbox::on_control_psn(Pdc& pdc, const Inbound& in) {
   const bool wrong_way = (in.ctl_type == CtlType::close_cmd && pdc.is_initiator()) ||
                          (in.ctl_type == CtlType::close_req && !pdc.is_initiator());
   if (wrong_way) {  // [PDS-161]
     res_.counters.add(Count::drop_cp_direction);
-    replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
-    return false;
+    return refuse(pdc, NackCode::unexp_event);
   }
   record(pdc, in, false, in.ctl_type != CtlType::close_cmd ? Answer::wanted : Answer::by_the_rules);
   switch (in.ctl_type) {
@@ -350,7 +348,8 @@ bool Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
       // A second one fills a hole below the first: what lies between them was executed.
       if (!pdc.life.close_received()) pdc.end.close_at_psn(in.psn());
       pdc.life.change(PdcEvent::close_held);
-      return true;  // acted on when all lower PSNs are there [PDS-T13, PDS-T15]
+      // Acted on when all lower PSNs are there. [PDS-T13, PDS-T15]
+      return {.is_taken = true};
     case CtlType::close_req:
       res_.counters.add(Count::close_req_rx);
       closing_.begin_close(pdc);
@@ -361,65 +360,70 @@ bool Inbox::on_control_psn(Pdc& pdc, const Inbound& in, Instant now) {
   }
   if (!pdc.ack.is_due()) pdc.ack.want(Count::ack_control, in.trigger);
   schedule_.want_control(pdc);
-  return true;
+  return {.is_taken = true};
 }
 
-void Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
+Admission Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
   switch (in.ctl_type) {
     case CtlType::ack_req:
       return on_ack_request(pdc, in, now);
     case CtlType::clear_cmd:
       if (pdc.is_initiator()) break;
       res_.counters.add(Count::clear_cmd_rx);
-      return store_.clear_up_to(pdc, Psn(in.ctl_payload));  // [PDS-104]
+      store_.clear_up_to(pdc, Psn(in.ctl_payload));  // [PDS-104]
+      return {};
     case CtlType::clear_req:
       if (!pdc.is_initiator()) break;
       res_.counters.add(Count::clear_req_rx);
       pdc.clearing.want(now + res_.config.clear_time);  // [PDS-105]
-      return schedule_.arm_by(pdc, pdc.clearing.at());
+      schedule_.arm_by(pdc, pdc.clearing.at());
+      return {};
     case CtlType::probe:
-      return acks_.on_probe(pdc, in, now);
+      acks_.on_probe(pdc, in, now);
+      return {};
     case CtlType::credit:
       res_.counters.add(Count::credit_rx);
-      return paths_.on_credit(pdc, wire::unpack_credit(in.ctl_payload), now);
+      paths_.on_credit(pdc, wire::unpack_credit(in.ctl_payload), now);
+      return {};
     case CtlType::credit_req:
       (void)destination_.on_demand(pdc, wire::CreditRequest::unpack(in.ctl_payload),
                                    cms::AskedBy::request, now);
-      return;
+      return {};
     default:
       return on_unknown_control(pdc, in, now);
   }
   res_.counters.add(Count::drop_cp_direction);  // [PDS-161]
-  if (in.ar) replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
+  return in.ar ? refuse(pdc, NackCode::unexp_event) : Admission{};
 }
 
 // Negotiation belongs to a later revision of the specification. Other types are unknown; a NACK for
 // one of them leaves at most once a second. [PDS-071]
-void Inbox::on_unknown_control(Pdc& pdc, const Inbound& in, Instant now) {
+Admission Inbox::on_unknown_control(Pdc& pdc, const Inbound& in, Instant now) {
   res_.counters.add(Count::cp_unsupported_rx);
-  if (!in.ar) return;
+  if (!in.ar) return {};
   if (in.ctl_type != CtlType::negotiation) {
     uint32_t& last = res_.peers[pdc.peer].odd_control_ms;
     const auto now_ms = static_cast<uint32_t>(now.ns() / 1'000'000);
-    if (last != 0 && now_ms - last < 1000) return res_.counters.add(Count::drop_nack_limited);
+    if (last != 0 && now_ms - last < 1000) return drop(Count::drop_nack_limited);
     last = now_ms;
   }
-  replies_.nack(pdc, NackCode::unexp_event, in.trigger, now);
+  return refuse(pdc, NackCode::unexp_event);
 }
 
 // [PDS 13, ACK Request a-e]
-void Inbox::on_ack_request(Pdc& pdc, const Inbound& in, Instant now) {
+Admission Inbox::on_ack_request(Pdc& pdc, const Inbound& in, Instant now) {
   res_.counters.add(Count::ack_request_rx);
   switch (pdc.rx.classify(in.psn())) {
     case Arrival::dup_below:
     case Arrival::dup_window:
       return answer_again(pdc, in.trigger, Count::ack_control, now);
     case Arrival::fresh:
-      return replies_.nack(pdc, NackCode::pkt_not_rcvd, in.trigger, now);
+      return refuse(pdc, NackCode::pkt_not_rcvd);
     case Arrival::too_old:
     case Arrival::beyond_range:
-      return replies_.nack(pdc, NackCode::psn_oor_window, in.trigger, now);
+      return refuse(pdc, NackCode::psn_oor_window);
   }
+  return {};
 }
 
 }  // namespace uet::pds

@@ -3,7 +3,6 @@
 #pragma once
 
 #include "pds/door/proofs.h"
-#include "pds/door/replies.h"
 #include "pds/pdc/close_steps.h"
 #include "pds/pdc/closing.h"
 #include "pds/pdc/pdc_table.h"
@@ -19,17 +18,32 @@
 
 namespace uet::pds {
 
+// What became of a packet. Its caller sends the NACK.
+struct Admission {
+  wire::NackCode nack{};  // none: it is not refused
+  bool is_taken = false;  // it came for the first time, and its PSN is received now
+  uint32_t payload = 0;   // of the NACK
+
+  bool is_refused() const { return nack != wire::NackCode::none; }
+};
+
+// What became of an answer that was given later.
+struct LateAnswer {
+  bool is_known = false;   // its PDC is there, and waited for it
+  Pdc* refused = nullptr;  // the answer is a NACK: of that PDC,
+  AckTrigger trigger{};    // for that packet
+};
+
 class Inbox {
  public:
   Inbox(Resources& res, PdcTable& table, Schedule& schedule, Paths& paths, Proofs& proofs,
-        Replies& replies, Closing& closing, ResponseStore& store, ReorderBuffer& reorder,
-        Destination& destination, AckWriter& acks, CloseSteps& steps)
+        Closing& closing, ResponseStore& store, ReorderBuffer& reorder, Destination& destination,
+        AckWriter& acks, CloseSteps& steps)
       : res_(res),
         table_(table),
         schedule_(schedule),
         paths_(paths),
         proofs_(proofs),
-        replies_(replies),
         closing_(closing),
         store_(store),
         reorder_(reorder),
@@ -40,38 +54,41 @@ class Inbox {
   Result<void> create(Arena& arena) { return duplicates_.create(arena); }
 
   // See Pds::respond.
-  bool respond(RxToken token, const Verdict& verdict, Instant now);
-  // A packet of a PDC whose state allows it. The PDC may be gone afterwards.
-  void admit(Pdc& pdc, const Inbound& in, Instant now);
-  // A PSN that was received before. [PDS-075]
-  void on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
-  // The same for a trimmed packet.
-  void on_trimmed_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
+  LateAnswer respond(RxToken token, const Verdict& verdict, Instant now);
+  // A packet of a PDC whose state allows it.
+  Admission admit(Pdc& pdc, const Inbound& in, Instant now);
+  // A trimmed packet whose PSN was received before. [PDS-131]
+  Admission on_trimmed_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   // Answers a PSN that was received, as far as its answer is known.
-  void answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now);
+  Admission answer_again(Pdc& pdc, const AckTrigger& trigger, Count cause, Instant now);
   // Delivers what waits in order, as far as the client takes it.
   void drain_reorder(Pdc& pdc, Instant now);
 
  private:
+  static Admission refuse(const Pdc& pdc, wire::NackCode code);
+  Admission drop(Count why) {
+    res_.counters.add(why);
+    return {};
+  }
   bool take_demand(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
-  void on_fresh(Pdc& pdc, const Inbound& in, Instant now);
-  bool deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now);
+  Admission on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
+  Admission on_fresh(Pdc& pdc, const Inbound& in, Instant now);
+  Admission deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now);
   void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
   void record(Pdc& pdc, const Inbound& in, bool held, Answer answer);
-  void on_rod(Pdc& pdc, const Inbound& in, Instant now);
-  void nack_gap(Pdc& pdc, const AckTrigger& trigger, Instant now);
-  void hold_back(Pdc& pdc, const Inbound& in, Instant now);
-  bool on_control_psn(Pdc& pdc, const Inbound& in, Instant now);
-  void on_control_plain(Pdc& pdc, const Inbound& in, Instant now);
-  void on_unknown_control(Pdc& pdc, const Inbound& in, Instant now);
-  void on_ack_request(Pdc& pdc, const Inbound& in, Instant now);
+  Admission on_rod(Pdc& pdc, const Inbound& in, Instant now);
+  Admission nack_gap(Pdc& pdc, Instant now) const;
+  Admission hold_back(Pdc& pdc, const Inbound& in, Instant now);
+  Admission on_control_psn(Pdc& pdc, const Inbound& in);
+  Admission on_control_plain(Pdc& pdc, const Inbound& in, Instant now);
+  Admission on_unknown_control(Pdc& pdc, const Inbound& in, Instant now);
+  Admission on_ack_request(Pdc& pdc, const Inbound& in, Instant now);
 
   Resources& res_;
   PdcTable& table_;
   Schedule& schedule_;
   Paths& paths_;
   Proofs& proofs_;
-  Replies& replies_;
   Closing& closing_;
   ResponseStore& store_;
   ReorderBuffer& reorder_;

@@ -43,7 +43,15 @@ class InboxPartTest : public AllParts {
     in.ses = {};
     return in;
   }
-  void admit(Pdc& pdc, int offset) { inbox_.admit(pdc, packet(pdc, offset), kNow); }
+  Admission take(Pdc& pdc, const Inbound& in, Instant now = kNow) {
+    const Admission result = inbox_.admit(pdc, in, now);
+    if (!result.is_refused()) return result;
+    const bool is_usual = result.payload == pdc.nack_hint().value();  // [PDS-111]
+    refusals_.push_back(std::string(wire::name(result.nack)) + " psn " + text(in.psn()) +
+                        (is_usual ? "" : " payload " + std::to_string(result.payload)));
+    return result;
+  }
+  Admission admit(Pdc& pdc, int offset) { return take(pdc, packet(pdc, offset)); }
   // What the client got, by distance.
   std::string delivered() const {
     std::string all;
@@ -52,7 +60,8 @@ class InboxPartTest : public AllParts {
     }
     return all;
   }
-  static Calls refusals() { return calls_of("nack "); }
+  // The NACKs that its caller is to send.
+  Calls refusals() const { return refusals_; }
   static Verdict answer(uint8_t octets) {
     Verdict v;
     v.kind = Verdict::Kind::respond;
@@ -62,8 +71,9 @@ class InboxPartTest : public AllParts {
   }
 
   RxDatagram datagram_;
-  Inbox inbox_{res_,     table_, schedule_, paths_,       proofs_, replies_,
-               closing_, store_, reorder_,  destination_, acks_,   steps_};
+  Calls refusals_;
+  Inbox inbox_{res_,   table_,   schedule_,    paths_, proofs_, closing_,
+               store_, reorder_, destination_, acks_,  steps_};
 };
 
 // [PDS-075] A packet that comes again is not delivered again. The network made the copy, so nobody
@@ -84,7 +94,7 @@ TEST_F(InboxPartTest, ARequestThatWasSentAgainIsAnsweredAgain) {
   pdc.ack.take(cause);
   Inbound again = packet(pdc, 0);
   again.trigger.retx = true;
-  inbox_.admit(pdc, again, kNow);
+  take(pdc, again);
   EXPECT_EQ(delivered(), "+0");
   EXPECT_TRUE(pdc.ack.is_due());
   pdc.ack.take(cause);
@@ -104,8 +114,8 @@ TEST_F(InboxPartTest, ARequestOfTheOtherModeIsRefused) {
   Pdc& pdc = target(Mode::rud);
   Inbound in = packet(pdc, 0);
   in.mode = Mode::rod;
-  inbox_.admit(pdc, in, kNow);
-  EXPECT_EQ(refusals(), Calls{"nack PDC_MODE_MISMATCH psn 1000"});
+  take(pdc, in);
+  EXPECT_EQ(refusals(), Calls{"PDC_MODE_MISMATCH psn 1000"});
   EXPECT_EQ(delivered(), "");
 }
 
@@ -114,8 +124,8 @@ TEST_F(InboxPartTest, ARequestToTheInitiatorIsRefused) {
   Pdc& pdc = initiator();
   Inbound in = packet(pdc, 0);
   in.next_hdr = wire::NextHeader::standard;
-  inbox_.admit(pdc, in, kNow);
-  EXPECT_EQ(refusals(), Calls{"nack PDC_HDR_MISMATCH psn 1000"});
+  take(pdc, in);
+  EXPECT_EQ(refusals(), Calls{"PDC_HDR_MISMATCH psn 1000"});
   admit(pdc, 0);
   EXPECT_EQ(delivered(), "+0");
 }
@@ -125,7 +135,7 @@ TEST_F(InboxPartTest, ARequestThatTheClientRefusesLeavesNoTrace) {
   Pdc& pdc = target();
   client_.verdict = Verdict::refused(wire::NackCode::no_resource);
   admit(pdc, 0);
-  EXPECT_EQ(refusals(), Calls{"nack NO_RESOURCE psn 1000"});
+  EXPECT_EQ(refusals(), Calls{"NO_RESOURCE psn 1000"});
   EXPECT_FALSE(pdc.rx.received(kFirst));
   client_.verdict = {};
   admit(pdc, 0);
@@ -137,7 +147,7 @@ TEST_F(InboxPartTest, APsnBeyondTheRangeIsRefused) {
   Pdc& pdc = target();
   const int range = static_cast<int>(res_.config.tracked_packets());
   admit(pdc, range);
-  EXPECT_EQ(refusals(), (Calls{"nack PSN_OOR_WINDOW psn " + text(kFirst + range)}));
+  EXPECT_EQ(refusals(), (Calls{"PSN_OOR_WINDOW psn " + text(kFirst + range)}));
   admit(pdc, range - 1);
   EXPECT_EQ(delivered(), "+" + std::to_string(range - 1));
 }
@@ -147,7 +157,7 @@ TEST_F(InboxPartTest, WithoutABitmapNothingIsTaken) {
   Pdc& pdc = target();
   while (res_.rx_pool.can_take()) ASSERT_NE(res_.rx_pool.take(), nullptr);
   admit(pdc, 0);
-  EXPECT_EQ(refusals(), Calls{"nack NO_BITMAP psn 1000"});
+  EXPECT_EQ(refusals(), Calls{"NO_BITMAP psn 1000"});
   EXPECT_EQ(delivered(), "");
 }
 
@@ -158,7 +168,7 @@ TEST_F(InboxPartTest, ARequestIsNotExecutedWithoutAPlaceForItsResponse) {
   client_.verdict = answer(12);
   for (const int offset : {0, 1}) admit(pdc, offset);
   EXPECT_EQ(delivered(), "+0");
-  EXPECT_EQ(refusals(), Calls{"nack NO_GTD_DEL_AVAIL psn 1001"});
+  EXPECT_EQ(refusals(), Calls{"NO_GTD_DEL_AVAIL psn 1001"});
   EXPECT_EQ(pdc.responses.stored(), 1u);
   EXPECT_EQ(pdc.rx.cack_psn(), kFirst - 1) << "held by the response [PDS-081]";
 }
@@ -171,7 +181,7 @@ TEST_F(InboxPartTest, ARequestClearsTheResponsesBeforeIt) {
   Inbound next = packet(pdc, 1);
   next.clear_psn = kFirst;
   client_.verdict = {};
-  inbox_.admit(pdc, next, kNow);
+  take(pdc, next);
   EXPECT_EQ(pdc.responses.stored(), 0u);
   EXPECT_EQ(pdc.rx.cack_psn(), kFirst + 1);
 }
@@ -183,12 +193,12 @@ TEST_F(InboxPartTest, ARequestThatIsAnsweredLaterWaitsForItsAnswer) {
   admit(pdc, 0);
   Inbound again = packet(pdc, 0);
   again.ar = true;
-  inbox_.admit(pdc, again, kNow);
-  EXPECT_EQ(refusals(), Calls{"nack RCVD_SES_PROCG psn 1000"});
-  EXPECT_TRUE(inbox_.respond({pdc.handle, kFirst}, answer(12), kNow));
+  take(pdc, again);
+  EXPECT_EQ(refusals(), Calls{"RCVD_SES_PROCG psn 1000"});
+  EXPECT_TRUE(inbox_.respond({pdc.handle, kFirst}, answer(12), kNow).is_known);
   EXPECT_EQ(pdc.responses.stored(), 1u);
-  EXPECT_FALSE(inbox_.respond({pdc.handle, kFirst}, answer(12), kNow)) << "answered";
-  EXPECT_FALSE(inbox_.respond({PdcHandle{}, kFirst}, answer(12), kNow)) << "no such PDC";
+  EXPECT_FALSE(inbox_.respond({pdc.handle, kFirst}, answer(12), kNow).is_known) << "answered";
+  EXPECT_FALSE(inbox_.respond({PdcHandle{}, kFirst}, answer(12), kNow).is_known) << "no such PDC";
 }
 
 // [PDS-077] Without a buffer ROD takes nothing behind a gap, and says once where the gap is.
@@ -196,7 +206,7 @@ TEST_F(InboxPartTest, WithoutABufferPacketsBehindAGapAreDropped) {
   res_.config.rod_reorder = false;
   Pdc& pdc = target(Mode::rod);
   for (const int offset : {1, 2}) admit(pdc, offset);
-  EXPECT_EQ(refusals(), Calls{"nack ROD_OOO psn 1001 payload 1000"});
+  EXPECT_EQ(refusals(), Calls{"ROD_OOO psn 1001"});
   for (const int offset : {0, 1}) admit(pdc, offset);
   EXPECT_EQ(delivered(), "+0 +1");
 }
@@ -218,7 +228,7 @@ TEST_F(InboxPartTest, ARefusedPacketOfTheBufferIsOfferedAgain) {
   Pdc& pdc = target(Mode::rod);
   admit(pdc, 1);
   client_.verdict = Verdict::refused(wire::NackCode::no_resource);
-  inbox_.admit(pdc, control(pdc, 0, wire::CtlType::noop), kNow);
+  take(pdc, control(pdc, 0, wire::CtlType::noop));
   EXPECT_TRUE(pdc.order.is_stalled());
   EXPECT_TRUE(pdc.rx.received(kFirst + 1));
   EXPECT_EQ(refusals(), Calls{});
@@ -231,7 +241,7 @@ TEST_F(InboxPartTest, ARefusedPacketOfTheBufferIsOfferedAgain) {
 // [PDS-160] A NOOP takes a PSN and is answered; the client does not see it.
 TEST_F(InboxPartTest, ANoopTakesAPsn) {
   Pdc& pdc = target();
-  inbox_.admit(pdc, control(pdc, 0, wire::CtlType::noop), kNow);
+  take(pdc, control(pdc, 0, wire::CtlType::noop));
   EXPECT_EQ(pdc.rx.cack_psn(), kFirst);
   EXPECT_TRUE(pdc.ack.is_due());
   EXPECT_EQ(delivered(), "");
@@ -241,9 +251,9 @@ TEST_F(InboxPartTest, ANoopTakesAPsn) {
 TEST_F(InboxPartTest, AControlPacketOfTheWrongSideIsRefused) {
   Pdc& from_target = initiator();
   Pdc& from_initiator = target();
-  inbox_.admit(from_target, control(from_target, 0, wire::CtlType::close_cmd), kNow);
-  inbox_.admit(from_initiator, control(from_initiator, 0, wire::CtlType::close_req), kNow);
-  EXPECT_EQ(refusals(), (Calls{"nack UNEXP_EVENT psn 1000", "nack UNEXP_EVENT psn 1000"}));
+  take(from_target, control(from_target, 0, wire::CtlType::close_cmd));
+  take(from_initiator, control(from_initiator, 0, wire::CtlType::close_req));
+  EXPECT_EQ(refusals(), (Calls{"UNEXP_EVENT psn 1000", "UNEXP_EVENT psn 1000"}));
   EXPECT_FALSE(from_target.rx.received(kFirst));
   EXPECT_FALSE(was_called("begin_close"));
 }
@@ -251,32 +261,64 @@ TEST_F(InboxPartTest, AControlPacketOfTheWrongSideIsRefused) {
 // [PDS-170] A Close Request is heeded at once.
 TEST_F(InboxPartTest, ACloseRequestBeginsAClose) {
   Pdc& pdc = initiator();
-  inbox_.admit(pdc, control(pdc, 0, wire::CtlType::close_req), kNow);
+  take(pdc, control(pdc, 0, wire::CtlType::close_req));
   EXPECT_TRUE(was_called("begin_close"));
   EXPECT_TRUE(pdc.ack.is_due());
 }
 
-// [PDS-T15] A Close command is kept until all lower PSNs are there: each packet may be the last
-// one.
-TEST_F(InboxPartTest, AReceivedCloseIsLookedAtAfterEachPacket) {
+// [PDS-T15] A Close command is kept until all lower PSNs are there: each packet that is taken may
+// be the last one, and its caller looks.
+TEST_F(InboxPartTest, ACloseCommandIsKept) {
   Pdc& pdc = target();
-  admit(pdc, 1);
-  EXPECT_FALSE(was_called("finish_received_close"));
-  inbox_.admit(pdc, control(pdc, 2, wire::CtlType::close_cmd), kNow);
+  EXPECT_TRUE(admit(pdc, 1).is_taken);
+  EXPECT_TRUE(take(pdc, control(pdc, 2, wire::CtlType::close_cmd)).is_taken);
   EXPECT_TRUE(pdc.life.close_received());
   EXPECT_EQ(pdc.end.psn(), kFirst + 2);
-  admit(pdc, 0);
-  EXPECT_EQ(count_of("finish_received_close"), 2u);
+  EXPECT_FALSE(admit(pdc, 1).is_taken) << "received before";
+  EXPECT_TRUE(take(pdc, control(pdc, 0, wire::CtlType::close_cmd)).is_taken);
+  EXPECT_EQ(pdc.end.psn(), kFirst + 2) << "a second one fills a hole below the first";
 }
 
 // [PDS-T16] The peer has nothing to send behind its Close command.
 TEST_F(InboxPartTest, NothingIsTakenBehindACloseCommand) {
   Pdc& pdc = target();
-  inbox_.admit(pdc, control(pdc, 1, wire::CtlType::close_cmd), kNow);
+  take(pdc, control(pdc, 1, wire::CtlType::close_cmd));
   admit(pdc, 2);
-  EXPECT_EQ(refusals(), Calls{"nack CLOSING psn 1002"});
+  EXPECT_EQ(refusals(), Calls{"CLOSING psn 1002"});
   admit(pdc, 0);
   EXPECT_EQ(delivered(), "+0");
+}
+
+// [PDS-120] The peer is done with the PDC, so it does not wait for an answer to anything new.
+TEST_F(InboxPartTest, ADrainingTargetTakesNothingNew) {
+  Pdc& pdc = target();
+  pdc.life.change(PdcEvent::peer_done);
+  EXPECT_FALSE(admit(pdc, 0).is_taken);
+  EXPECT_EQ(refusals(), Calls{"CLOSING psn 1000"});
+}
+
+// [PDS-T14] A Close command that comes before the last ACK counts as lost.
+TEST_F(InboxPartTest, ACloseThatIsEarlyIsNotTaken) {
+  Pdc& pdc = target();
+  answers().is_close_early = true;
+  EXPECT_FALSE(take(pdc, control(pdc, 0, wire::CtlType::close_cmd)).is_taken);
+  EXPECT_FALSE(pdc.rx.received(kFirst));
+  EXPECT_EQ(refusals(), Calls{});
+}
+
+// [TSS-072] Each answer of a secured PDC is sealed anew, so copies cause a limited number of them.
+TEST_F(InboxPartTest, CopiesOnASecuredPdcAreAnsweredUpToALimit) {
+  res_.config.duplicate_answers_per_second = 20;
+  Pdc& clear = target();
+  Pdc& secured = target();
+  secured.sdi = 77;
+  for (Pdc* const pdc : {&clear, &secured}) {
+    admit(*pdc, 0);
+    Inbound copy = packet(*pdc, 0);
+    copy.ar = true;
+    for (int i = 0; i < 5; ++i) take(*pdc, copy);
+  }
+  EXPECT_EQ(counted(Count::drop_dup_limited), 3u) << "a tenth at once, and none in the clear";
 }
 
 // [PDS-252] Its packet has our PDCID, which only we can have told it.
@@ -284,7 +326,7 @@ TEST_F(InboxPartTest, APacketThatKnowsOurPdcidProvesItsSource) {
   Pdc& pdc = target(Mode::rud, false);
   Inbound syn = packet(pdc, 0);
   syn.syn = true;
-  inbox_.admit(pdc, syn, kNow);
+  take(pdc, syn);
   EXPECT_FALSE(pdc.proof.is_confirmed());
   admit(pdc, 1);
   EXPECT_TRUE(pdc.proof.is_confirmed());
@@ -297,22 +339,22 @@ TEST_F(InboxPartTest, AnAckRequestTellsWhetherAPacketArrived) {
   admit(pdc, 0);
   Count cause{};
   pdc.ack.take(cause);
-  inbox_.admit(pdc, control(pdc, 0, wire::CtlType::ack_req), kNow);
+  take(pdc, control(pdc, 0, wire::CtlType::ack_req));
   EXPECT_TRUE(pdc.ack.is_due());
-  inbox_.admit(pdc, control(pdc, 1, wire::CtlType::ack_req), kNow);
-  EXPECT_EQ(refusals(), Calls{"nack PKT_NOT_RCVD psn 1001"});
+  take(pdc, control(pdc, 1, wire::CtlType::ack_req));
+  EXPECT_EQ(refusals(), Calls{"PKT_NOT_RCVD psn 1001"});
 }
 
 // [PDS-071] Types that we do not know are refused once a second, if their source wants to know.
 TEST_F(InboxPartTest, UnknownControlPacketsAreRefusedOnceInASecond) {
   Pdc& pdc = target();
   Inbound odd = control(pdc, 0, wire::CtlType{13});
-  inbox_.admit(pdc, odd, kNow);
+  take(pdc, odd);
   EXPECT_EQ(refusals(), Calls{});
   odd.ar = true;
-  for (int i = 0; i < 2; ++i) inbox_.admit(pdc, odd, kNow);
-  EXPECT_EQ(refusals(), Calls{"nack UNEXP_EVENT psn 1000"});
-  inbox_.admit(pdc, odd, kNow + Duration::seconds(1));
+  for (int i = 0; i < 2; ++i) take(pdc, odd);
+  EXPECT_EQ(refusals(), Calls{"UNEXP_EVENT psn 1000"});
+  take(pdc, odd, kNow + Duration::seconds(1));
   EXPECT_EQ(refusals().size(), 2u);
 }
 
