@@ -22,7 +22,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       loss(res, schedule),
       outbox(res, schedule, idle, proofs, closing, loss),
       probes(res, schedule, proofs, loss, outbox),
-      destination(res, table, outbox),
+      destination(res, table),
       acks(res, table, schedule, proofs, replies, store, destination),
       steps(res, table, schedule, replies, secure_psn, ending, loss, outbox),
       inbox(res, table, schedule, paths, proofs, closing, store, reorder, destination, acks, steps),

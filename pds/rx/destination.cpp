@@ -75,31 +75,32 @@ uint32_t Destination::granted(const Pdc& pdc) {
   return pacer_->granted(key_of(pdc, pdc.told.ccc_id())).value_or(0);
 }
 
-void Destination::send_grants(TxBatch& batch, Instant now) {
-  if (!pacer_) return;
-  while (!batch.full()) {
-    const auto grant = pacer_->next_grant(now);
-    if (!grant) break;
-    send(*grant, batch, now);
+// The PDC that asked may be gone: then the grant is lost like a packet, and the context waits no
+// more. Its source asks again. [CMS-129]
+DueGrant Destination::next_grant(Instant now) {
+  if (!pacer_) return {};
+  while (const auto grant = pacer_->next_grant(now)) {
+    Pdc* const pdc = table_.get(PdcHandle(grant->via));
+    if (pdc == nullptr || pdc->peer.value() != grant->key.peer || pdc->life.has_failed()) {
+      pacer_->withdraw(grant->key);
+      res_.counters.add(Count::credit_no_pdc);
+      continue;
+    }
+    DueGrant due;
+    due.pdc = pdc;
+    due.key = grant->key;
+    due.header.ctl_type = wire::CtlType::credit;
+    due.header.isrod = pdc->mode == Mode::rod;
+    due.header.spdcid = pdc->id;
+    due.header.dpdcid = pdc->peer_id;
+    due.header.payload = wire::pack_credit(grant->credit);
+    return due;
   }
-  note_due(now);
+  return {};
 }
 
-// The PDC that asked may be gone, or its source unproven and without octets left: then the grant is
-// lost like a packet, and the context waits no more. Its source asks again. [CMS-129]
-void Destination::send(const cms::Grant& grant, TxBatch& batch, Instant now) {
-  Pdc* const pdc = table_.get(PdcHandle(grant.via));
-  if (pdc == nullptr || pdc->peer.value() != grant.key.peer || pdc->life.has_failed()) {
-    pacer_->withdraw(grant.key);
-    return res_.counters.add(Count::credit_no_pdc);
-  }
-  wire::Control h;
-  h.ctl_type = wire::CtlType::credit;
-  h.isrod = pdc->mode == Mode::rod;
-  h.spdcid = pdc->id;
-  h.dpdcid = pdc->peer_id;
-  h.payload = wire::pack_credit(grant.credit);
-  const bool is_sent = outbox_.emit_control(*pdc, h, pdc->path->ev.next(now), batch);
+// The same when the source is unproven and has no octets left. [CMS-129]
+void Destination::note_sent(const DueGrant& grant, bool is_sent) {
   res_.counters.add(is_sent ? Count::credit_tx : Count::credit_unproven);
   if (!is_sent) pacer_->withdraw(grant.key);
 }

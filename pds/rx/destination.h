@@ -5,7 +5,6 @@
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/rx/inbound.h"
-#include "pds/tx/outbox.h"
 
 #include "cms/credit_pacer.h"
 #include "cms/destination_pressure.h"
@@ -15,10 +14,16 @@
 
 namespace uet::pds {
 
+// A grant that is due: the Credit CP, and the PDC that it goes on.
+struct DueGrant {
+  Pdc* pdc = nullptr;  // null: none is due
+  wire::Control header;
+  cms::CreditKey key;
+};
+
 class Destination {
  public:
-  Destination(Resources& res, PdcTable& table, Outbox& outbox)
-      : res_(res), table_(table), outbox_(outbox) {}
+  Destination(Resources& res, PdcTable& table) : res_(res), table_(table) {}
 
   // Where the configuration has no credit, peers may ask for some, which is counted. [T-34]
   Result<void> create(Arena& arena);
@@ -50,18 +55,16 @@ class Destination {
 
   // When note_due() has something to note; never() while no source asks, and while a grant is due.
   Instant deadline() const { return pacer_ && !is_due_ ? pacer_->deadline() : Instant::never(); }
-  // A grant may be due, which the next transmit sends.
+  // A grant may be due, which the next transmit sends. Call it when enough of them were sent.
   void note_due(Instant now) { is_due_ = pacer_ && pacer_->deadline() <= now; }
   bool is_due() const { return is_due_; }
-  // Sends the grants that are due, one Credit CP each. [CMS-132, CMS-137]
-  void send_grants(TxBatch& batch, Instant now);
+  // The next grant that is due. Its caller sends it, and says whether it went. [CMS-132, CMS-137]
+  DueGrant next_grant(Instant now);
+  void note_sent(const DueGrant& grant, bool is_sent);
 
  private:
-  void send(const cms::Grant& grant, TxBatch& batch, Instant now);
-
   Resources& res_;
   PdcTable& table_;
-  Outbox& outbox_;
   std::optional<cms::CreditPacer> pacer_;
   std::optional<cms::DestinationPressure> pressure_;
   bool is_due_ = false;

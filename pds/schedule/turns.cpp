@@ -64,8 +64,20 @@ void Turns::send_answers(TxBatch& batch, Instant now) {
   acks_.send_probe_answers(batch, now);
   acks_.send_responses(batch, now);
   acks_.send_answers(batch, now);
-  destination_.send_grants(batch, now);
+  send_grants(batch, now);
   send_control(batch, now);
+}
+
+// Credit that sources asked for, in a control packet each. [CMS-132]
+void Turns::send_grants(TxBatch& batch, Instant now) {
+  while (!batch.full()) {
+    const DueGrant due = destination_.next_grant(now);
+    if (due.pdc == nullptr) break;
+    Pdc& pdc = *due.pdc;
+    const Entropy ev = pdc.path->ev.next(now);
+    destination_.note_sent(due, outbox_.emit_control(pdc, due.header, ev, batch));
+  }
+  destination_.note_due(now);
 }
 
 void Turns::send_data(TxBatch& batch, Instant now) {

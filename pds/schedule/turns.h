@@ -40,6 +40,7 @@ class Turns {
 
  private:
   void send_answers(TxBatch& batch, Instant now);
+  void send_grants(TxBatch& batch, Instant now);
   void send_data(TxBatch& batch, Instant now);
   void send_control(TxBatch& batch, Instant now);
   void assign_next(Instant now);

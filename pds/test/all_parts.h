@@ -42,7 +42,7 @@ class AllParts : public EndingParts {
   LossRecovery loss_{res_, schedule_};
   Outbox outbox_{res_, schedule_, idle_, proofs_, closing_, loss_};
   TailProbes probes_{res_, schedule_, proofs_, loss_, outbox_};
-  Destination destination_{res_, table_, outbox_};
+  Destination destination_{res_, table_};
   AckWriter acks_{res_, table_, schedule_, proofs_, replies_, store_, destination_};
   CloseSteps steps_{res_, table_, schedule_, replies_, secure_psn_, ending_, loss_, outbox_};
   Reclaim reclaim_{res_, table_, shares_, idle_, proofs_, closing_, ending_};

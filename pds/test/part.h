@@ -47,6 +47,7 @@ struct Answers {
   bool may_send_close = true;   // Outbox has room for the closing packet
   bool has_message = true;      // Outbox gets one
   Turn turn{Step::idle, true};  // of Outbox
+  Pdc* grants_on = nullptr;     // Destination has one grant, for that PDC
   Path* path = nullptr;         // Paths
 };
 inline Answers& answers() {

@@ -99,28 +99,35 @@ TEST_F(DestinationPartTest, AForgedDemandIsNotKept) {
   EXPECT_EQ(counted(Count::creq_unproven), 1u);
 }
 
-// [CMS-132] A grant that is due leaves in a control packet on the PDC that asked.
-TEST_F(DestinationPartTest, AGrantLeavesOnThePdcThatAsked) {
+// [CMS-132] A grant that is due goes on the PDC that asked.
+TEST_F(DestinationPartTest, AGrantGoesOnThePdcThatAsked) {
   create(cms::Algorithm::rccc);
   Pdc& pdc = target();
   grant(pdc.handle);
   destination_.note_due(kNow);
   EXPECT_TRUE(destination_.is_due());
-  destination_.send_grants(batch_, kNow);
-  EXPECT_EQ(calls_of("emit"),
-            Calls{"emit CREDIT payload " + std::to_string(wire::pack_credit(777))});
+  const DueGrant due = destination_.next_grant(kNow);
+  EXPECT_EQ(due.pdc, &pdc);
+  EXPECT_EQ(due.header.ctl_type, wire::CtlType::credit);
+  EXPECT_EQ(due.header.dpdcid, kPeerId);
+  EXPECT_EQ(due.header.payload, wire::pack_credit(777));
+  destination_.note_sent(due, true);
   EXPECT_EQ(counted(Count::credit_tx), 1u);
+  EXPECT_EQ(destination_.next_grant(kNow).pdc, nullptr);
+  destination_.note_due(kNow);
   EXPECT_FALSE(destination_.is_due());
 }
 
 // [CMS-129] The grant is lost, and the context waits no more: its source asks again.
 TEST_F(DestinationPartTest, AGrantWithoutAWayIsWithdrawn) {
   create(cms::Algorithm::rccc);
+  Pdc& pdc = target(Mode::rud, false);
   grant(PdcHandle{});
-  grant(target(Mode::rud, false).handle);
-  answers().may_spend = false;
-  destination_.send_grants(batch_, kNow);
+  grant(pdc.handle);
+  const DueGrant due = destination_.next_grant(kNow);
+  EXPECT_EQ(due.pdc, &pdc) << "that of a PDC that is gone was passed over";
   EXPECT_EQ(counted(Count::credit_no_pdc), 1u);
+  destination_.note_sent(due, false);
   EXPECT_EQ(counted(Count::credit_unproven), 1u);
   EXPECT_EQ(cms::pacer().withdrawn, (std::vector<uint32_t>{kContext, kContext}));
 }

@@ -6,6 +6,11 @@
 #include "pds/rx/response_store.h"
 #include "pds/test/part.h"
 
+#include <utility>
+
+// Destination asks its pacer from its header.
+uet::Instant uet::cms::CreditPacer::deadline() const { return Instant::never(); }
+
 namespace uet::pds {
 
 using part::answers;
@@ -31,6 +36,13 @@ void ReorderBuffer::free(Pdc&, ReorderedPacket& packet) {
   note("free reordered " + text(packet.trigger.psn));
   static_cast<ListNode<ReorderTag>&>(packet).unlink();
 }
-void Destination::send_grants(TxBatch&, Instant) { note("send_grants"); }
+DueGrant Destination::next_grant(Instant) {
+  DueGrant due;
+  due.pdc = std::exchange(part::answers().grants_on, nullptr);
+  return due;
+}
+void Destination::note_sent(const DueGrant&, bool is_sent) {
+  note(is_sent ? "grant sent" : "grant not sent");
+}
 
 }  // namespace uet::pds

@@ -74,6 +74,15 @@ TEST_F(TurnsPartTest, ABatchBeginsWithAnswers) {
   EXPECT_LT(at(turn), static_cast<std::ptrdiff_t>(all.size()));
 }
 
+// [CMS-132] Grants leave with the answers, on the PDC that asked.
+TEST_F(TurnsPartTest, GrantsLeaveWithTheAnswers) {
+  answers().grants_on = &target();
+  answers().may_spend = false;
+  transmit();
+  EXPECT_EQ(calls_of("grant"), Calls{"grant not sent"});
+  EXPECT_EQ(calls_of("emit").size(), 1u);
+}
+
 // A caller that knows that a stream arrives lets payload lead. [decision 9]
 TEST_F(TurnsPartTest, PayloadMayLead) {
   Pdc& pdc = with_message();
