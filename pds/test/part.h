@@ -43,7 +43,6 @@ struct Answers {
   bool may_refuse = true;       // the budget of NACKs
   bool owes_proof = false;      // Proofs
   bool is_close_early = false;  // CloseSteps
-  bool ends_in_close = false;   // it acts on the Close command, and the PDC is gone
   bool may_send_close = true;   // Outbox has room for the closing packet
   bool has_message = true;      // Outbox gets one
   Turn turn{Step::idle, true};  // of Outbox

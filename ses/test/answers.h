@@ -16,7 +16,6 @@ struct Answers {
   UnexpectedMessage* kept = nullptr;  // KeptRoom: the record of the next message
   bool may_store = true;              // KeptRoom
   bool is_region_good = true;         // MemoryRegions
-  bool is_deferred_message = false;   // Deferrals make each send deferrable
 };
 inline Answers& answers() {
   static Answers all;

@@ -19,16 +19,11 @@ void Proofs::confirm(Pdc& pdc) {
   if (!pdc.is_initiator()) pdc.proof.confirm();
 }
 bool Proofs::spend(Pdc&, uint32_t) { return answers().may_spend; }
-void Proofs::ask_for_proof(Pdc&) { note("ask_for_proof"); }
 Duration Proofs::proof_wait(const Pdc&) const { return part::kRto; }
 bool Proofs::check_proof(Pdc&, Instant&, Instant) { return true; }
 bool Proofs::owes_proof(const Pdc&) const { return answers().owes_proof; }
 void Proofs::check_owed_proof(Pdc&, Instant&, Instant) {}
-bool Proofs::half_open_full() const { return false; }
 
-void Replies::queue_nack(const wire::Nack& h, const FabricAddress&, Entropy, uint32_t) {
-  note(std::string("nack ") + wire::name(h.nack_code) + " psn " + text(h.nack_psn));
-}
 void Replies::queue_ack(const wire::Ack& h, const FabricAddress&, Entropy, uint32_t) {
   note("ack " + text(h.cack_psn));
 }
@@ -43,9 +38,6 @@ void Replies::nack(Pdc&, wire::NackCode code, const AckTrigger& trigger, Instant
 }
 void Replies::send_replies(TxBatch&) { note("send_replies"); }
 FabricAddress Replies::reply_address(const Inbound& in) { return in.datagram->from; }
-void Replies::nack_stranger(const Inbound& in, wire::NackCode code, Instant, Pdcid) {
-  note(std::string("nack_stranger ") + wire::name(code) + " psn " + text(in.psn()));
-}
 
 void Reclaim::relieve_pressure(bool, Instant) { note("relieve_pressure"); }
 

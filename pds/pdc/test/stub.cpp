@@ -23,10 +23,6 @@ void Ending::fail(Pdc&, const Failure& failure, Count, bool peer_may_hold, Insta
   note(std::string("fail, ") + (failure.not_delivered ? "not executed" : "fate unknown") +
        (peer_may_hold ? ", the peer may hold its end" : ""));
 }
-void Ending::end_in_error(Pdc&, PdcEvent event, Instant) {
-  note(std::string("end_in_error: ") + name(event));
-}
-void Ending::close(Pdc&, Instant) { note("close"); }
 void Ending::close_idle_toward(PeerId, Instant) { note("close_idle_toward"); }
 void Ending::abort_returns(Pdc&, const Failure&, Instant) { note("abort_returns"); }
 void Ending::abort_message(Pdc&, const Failure&, Instant) { note("abort_message"); }
@@ -40,15 +36,6 @@ bool CloseSteps::progress_close(Pdc&, TxBatch&, Instant) {
   note("progress_close");
   return true;
 }
-std::optional<SlotKind> CloseSteps::due_packet(const Pdc&) { return std::nullopt; }
 bool CloseSteps::is_close_early(Pdc&, const Inbound&, Instant) { return answers().is_close_early; }
-bool CloseSteps::finish_received_close(Pdc&, Instant) {
-  note("finish_received_close");
-  return answers().ends_in_close;
-}
-bool CloseSteps::close_request_expired(Pdc&, Instant) {
-  note("close_request_expired");
-  return answers().ends_in_close;
-}
 
 }  // namespace uet::pds

@@ -8,7 +8,6 @@ namespace uet::pds {
 using part::answers;
 using part::note;
 
-void Schedule::wait_for_cms(Path&, Instant) { note("wait_for_cms"); }
 void Schedule::resume(Path&, Instant) { note("resume"); }
 void Schedule::settle(Path&) {}
 void Schedule::arm_by(Pdc&, Instant deadline) {
