@@ -6,12 +6,21 @@
 
 namespace uet {
 
+inline constexpr size_t kLineBytes = 64;
+
 // The first `bytes` octets from `at`; nothing happens for null.
 inline void prefetch(const void* at, size_t bytes) {
-  constexpr size_t kLine = 64;
   if (at == nullptr) return;
   const char* const first = static_cast<const char*>(at);
-  for (size_t offset = 0; offset < bytes; offset += kLine) __builtin_prefetch(first + offset);
+  for (size_t offset = 0; offset < bytes; offset += kLineBytes) __builtin_prefetch(first + offset);
+  // Without it a function that only prefetches has no effect for GCC, and its calls are left out.
+  asm volatile("");
+}
+
+// From one member of an object up to a later one.
+inline void prefetch_between(const void* first, const void* end) {
+  prefetch(first,
+           static_cast<size_t>(static_cast<const char*>(end) - static_cast<const char*>(first)));
 }
 
 }  // namespace uet
