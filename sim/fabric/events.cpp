@@ -1,6 +1,8 @@
 // Moving the calendar on.
 #include "sim/fabric/events.h"
 
+#include "base/prefetch.h"
+
 #include <algorithm>
 #include <bit>
 #include <functional>
@@ -33,31 +35,59 @@ int64_t EventQueue::next_used() const {
   return kNever;
 }
 
-bool EventQueue::load_next() {
-  const int64_t late = late_.empty() ? kNever : late_.front().at >> kShift;
-  const int64_t soon = next_used();
-  const int64_t next = std::min(late, soon);
-  if (next == kNever) return false;
-  bucket_ = next;
-  const auto place = static_cast<size_t>(next & (kBuckets - 1));
-  if (soon == next) {
-    for (uint32_t node = (*heads_)[place]; node != kNone;) {
-      now_.push_back(due(nodes_[node].at, nodes_[node].who));
-      const uint32_t following = nodes_[node].next;
-      nodes_[node].next = free_;
-      free_ = node;
-      node = following;
+// In front of the chunks of that bucket.
+void EventQueue::add_chunk(int64_t bucket) {
+  uint32_t chunk = free_;
+  if (chunk == kNone) {
+    chunk = static_cast<uint32_t>(chunks_.size());
+    chunks_.emplace_back();
+  } else {
+    free_ = chunks_[chunk].next;
+  }
+  const auto place = static_cast<size_t>(bucket & (kBuckets - 1));
+  chunks_[chunk].next = (*heads_)[place];
+  chunks_[chunk].count = 0;
+  (*heads_)[place] = chunk;
+  used_[place / 64] |= uint64_t{1} << (place % 64);
+}
+
+// At least one event, if there is one.
+void EventQueue::look_ahead() {
+  if (now_.empty()) {
+    const int64_t late = late_.empty() ? kNever : late_.front().at >> kShift;
+    load(std::min(late, next_used()));
+  }
+  const int64_t last = (now_.back().at >> kShift) + kBucketsAhead;
+  while (now_.size() < kAhead && bucket_ < last) load(bucket_ + 1);
+}
+
+void EventQueue::load(int64_t bucket) {
+  bucket_ = bucket;
+  loaded_.clear();
+  if (is_used(bucket)) {
+    const auto place = static_cast<size_t>(bucket & (kBuckets - 1));
+    for (uint32_t index = (*heads_)[place]; index != kNone;) {
+      Chunk& chunk = chunks_[index];
+      if (chunk.next != kNone) prefetch(&chunks_[chunk.next], sizeof(Chunk));
+      for (uint32_t i = 0; i < chunk.count; ++i) {
+        const Soon& soon = chunk.events[i];
+        loaded_.push_back(due((bucket << kShift) + soon.offset, soon.who));
+      }
+      const uint32_t following = chunk.next;
+      chunk.next = free_;
+      free_ = index;
+      index = following;
     }
     (*heads_)[place] = kNone;
     used_[place / 64] &= ~(uint64_t{1} << (place % 64));
   }
-  while (!late_.empty() && late_.front().at >> kShift == next) {
-    now_.push_back(late_.front());
+  while (!late_.empty() && late_.front().at >> kShift == bucket) {
+    loaded_.push_back(late_.front());
     std::pop_heap(late_.begin(), late_.end(), std::greater<Due>());
     late_.pop_back();
   }
-  std::sort(now_.begin(), now_.end(), std::greater<Due>());
-  return true;
+  std::sort(loaded_.begin(), loaded_.end(), std::greater<Due>());
+  now_.insert(now_.begin(), loaded_.begin(), loaded_.end());
 }
 
 }  // namespace uet::sim::fabric

@@ -1,6 +1,7 @@
 // The pending events of a fabric: a calendar of nanoseconds, with a heap for distant ones.
 #pragma once
 
+#include "sim/fabric/mapped_memory.h"
 #include "sim/fabric/topology.h"
 
 #include "base/hash.h"
@@ -49,7 +50,7 @@ class EventQueue {
   }
   // False: there is none.
   bool take(Event& out) {
-    if (now_.empty() && !load_next()) return false;
+    if (!know_next()) return false;
     out = {now_.back().at, now_.back().who};
     now_.pop_back();
     --size_;
@@ -60,18 +61,25 @@ class EventQueue {
     return now_.size() < ahead ? UINT32_MAX : now_[now_.size() - ahead].who;
   }
   // The time of the next event; kNever: there is none.
-  Picoseconds next() { return now_.empty() && !load_next() ? kNever : now_.back().at; }
+  Picoseconds next() { return know_next() ? now_.back().at : kNever; }
   uint64_t size() const { return size_; }
 
  private:
   static constexpr int kShift = 12;          // a bucket is 4096 ps
   static constexpr int64_t kBuckets = 8192;  // power of two
   static constexpr uint32_t kNone = UINT32_MAX;
+  static constexpr size_t kAhead = 36;  // so many events are known, if they are close
+  static constexpr int64_t kBucketsAhead = 2;
 
-  struct Node {
-    Picoseconds at;
+  struct Soon {
+    uint32_t offset;  // from the start of its bucket, ps
     uint32_t who;
-    uint32_t next;
+  };
+  // Two cache lines of events of one bucket. Only the first chunk of a bucket has room.
+  struct alignas(64) Chunk {
+    uint32_t next;  // of the bucket, or of those not in use
+    uint32_t count;
+    std::array<Soon, 15> events;
   };
   struct Due {
     Picoseconds at;
@@ -89,31 +97,36 @@ class EventQueue {
     return {at, static_cast<uint32_t>(mixed), who};
   }
   void add_soon(int64_t bucket, Picoseconds at, uint32_t who) {
-    uint32_t node = free_;
-    if (node == kNone) {
-      node = static_cast<uint32_t>(nodes_.size());
-      nodes_.emplace_back();
-    } else {
-      free_ = nodes_[node].next;
-    }
+    uint32_t& head = (*heads_)[static_cast<size_t>(bucket & (kBuckets - 1))];
+    if (head == kNone || chunks_[head].count == chunks_[head].events.size()) add_chunk(bucket);
+    Chunk& chunk = chunks_[head];
+    chunk.events[chunk.count++] = {static_cast<uint32_t>(at & ((1 << kShift) - 1)), who};
+  }
+  // False: there is no event.
+  bool know_next() {
+    if (now_.size() < kAhead && now_.size() < size_) look_ahead();
+    return !now_.empty();
+  }
+  bool is_used(int64_t bucket) const {
     const auto place = static_cast<size_t>(bucket & (kBuckets - 1));
-    nodes_[node] = {at, who, (*heads_)[place]};
-    (*heads_)[place] = node;
-    used_[place / 64] |= uint64_t{1} << (place % 64);
+    return (used_[place / 64] >> (place % 64) & 1) != 0;
   }
   void add_now(Picoseconds at, uint32_t who);
   void add_late(Picoseconds at, uint32_t who);
-  bool load_next();
+  void add_chunk(int64_t bucket);
+  void look_ahead();
+  void load(int64_t bucket);
   int64_t next_used() const;
 
-  int64_t bucket_ = -1;   // that now_ is of
+  int64_t bucket_ = -1;   // now_ has all events up to its end
   std::vector<Due> now_;  // the latest first
   std::unique_ptr<std::array<uint32_t, kBuckets>> heads_ =
       std::make_unique<std::array<uint32_t, kBuckets>>();
   std::array<uint64_t, kBuckets / 64> used_{};
-  std::vector<Node> nodes_;
+  MappedVector<Chunk> chunks_;
   uint32_t free_ = kNone;
-  std::vector<Due> late_;  // a heap, the earliest first
+  std::vector<Due> late_;    // a heap, the earliest first
+  std::vector<Due> loaded_;  // scratch
   uint64_t size_ = 0;
 };
 

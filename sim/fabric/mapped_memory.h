@@ -7,6 +7,9 @@
 #include <sys/mman.h>
 #include <cstddef>
 #include <cstdint>
+#include <memory>
+#include <utility>
+#include <vector>
 
 namespace uet::sim::fabric {
 
@@ -21,10 +24,14 @@ class MappedMemory {
     // An error says that the kernel knows no huge pages.
     (void)::madvise(got, bytes_, MADV_HUGEPAGE);
   }
-  ~MappedMemory() { ::munmap(memory_, bytes_); }
+  ~MappedMemory() {
+    if (memory_ != nullptr) ::munmap(memory_, bytes_);
+  }
   MappedMemory(const MappedMemory&) = delete;
   MappedMemory& operator=(const MappedMemory&) = delete;
 
+  // Its octets are the caller's from now on.
+  std::byte* release() { return std::exchange(memory_, nullptr); }
   std::byte* data() const { return memory_; }
   uint64_t size() const { return bytes_; }
 
@@ -32,5 +39,30 @@ class MappedMemory {
   std::byte* memory_ = nullptr;
   uint64_t bytes_;
 };
+
+// For arrays of a run that are read all over: large ones likewise.
+template <class T>
+struct MappedAllocator {
+  using value_type = T;
+
+  MappedAllocator() = default;
+  template <class U>
+  explicit MappedAllocator(const MappedAllocator<U>&) {}
+
+  T* allocate(size_t n) {
+    if (n * sizeof(T) < kFrom) return std::allocator<T>().allocate(n);
+    return reinterpret_cast<T*>(MappedMemory(n * sizeof(T)).release());
+  }
+  void deallocate(T* memory, size_t n) {
+    if (n * sizeof(T) < kFrom) return std::allocator<T>().deallocate(memory, n);
+    ::munmap(memory, n * sizeof(T));
+  }
+  bool operator==(const MappedAllocator&) const = default;
+
+ private:
+  static constexpr size_t kFrom = size_t{2} << 20;
+};
+template <class T>
+using MappedVector = std::vector<T, MappedAllocator<T>>;
 
 }  // namespace uet::sim::fabric
