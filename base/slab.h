@@ -6,6 +6,7 @@
 
 #include "base/arena.h"
 #include "base/assert.h"
+#include "base/prefetch.h"
 #include "base/result.h"
 
 #include <compare>
@@ -104,6 +105,13 @@ class Slab {
   T& at(uint32_t index) {
     UET_DEBUG_ASSERT(index < used_);
     return slots_[index].value;
+  }
+
+  // Prefetches what get() reads, and the object.
+  void fetch(Handle<T> h) const {
+    if (h.index() >= ready_) return;
+    prefetch(&meta(h.index()), sizeof(uint32_t));
+    prefetch(&slots_[h.index()], sizeof(T));
   }
 
   // Calls fn(T&) for every live object in index order. fn may free any object; objects it

@@ -1,6 +1,8 @@
 // The levels of the timer wheel: where a timer goes, and how it comes down.
 #include "base/timer_wheel.h"
 
+#include "base/prefetch.h"
+
 #include <algorithm>
 
 namespace uet {
@@ -102,6 +104,17 @@ bool TimerWheel::advance_to_due(uint64_t target) {
 Instant TimerWheel::next_deadline() const {
   const unsigned slot = first_slot();
   return slot == kSlotNone ? Instant::never() : instant_of(earliest_[slot]);
+}
+
+void TimerWheel::fetch_next() const {
+  for (unsigned level = 0; level < kLevels; ++level) {
+    if (occupied_[level] == 0) continue;
+    const unsigned slot =
+        level * kSlots + static_cast<unsigned>(std::countr_zero(occupied_[level]));
+    prefetch(&lists_[slot], sizeof(ListBytes));
+    prefetch(&earliest_[slot], sizeof(uint64_t));
+    return;
+  }
 }
 
 template <class Fn>

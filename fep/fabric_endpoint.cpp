@@ -1,9 +1,12 @@
 // Composition of the layers, and nothing else: no protocol rule lives here.
 #include "fep/fabric_endpoint.h"
 
+#include "pds/fetch.h"
 #include "pds/pdc/path_reports.h"
 #include "pds/schedule/flow.h"
 #include "wire/payload_mtu.h"
+
+#include "base/prefetch.h"
 
 #include <algorithm>
 #include <cerrno>
@@ -66,6 +69,28 @@ Instant FabricEndpoint::next_deadline() const {
 bool FabricEndpoint::has_work(Work which) const { return pds_->has_work(which); }
 
 bool FabricEndpoint::idle() const { return ses_->idle() && pds_->idle(); }
+
+void FabricEndpoint::fetch(uint32_t step) const {
+  if (step == 0) {
+    prefetch(&config_.allow, kLineBytes);
+    prefetch_between(&local_, this + 1);
+  } else if (step == 1) {
+    prefetch(pds_, sizeof(pds::Pds));
+    ses_->fetch();
+  } else {
+    pds::Fetch(*pds_).sublayer();
+  }
+}
+
+void FabricEndpoint::fetch(uint32_t step, std::span<const std::byte> datagram) const {
+  if (step == 0) {
+    pds::Fetch(*pds_).id(datagram);
+  } else if (step == 1) {
+    pds::Fetch(*pds_).pdc(datagram);
+  } else {
+    ses_->exchange().fetch(pds::Fetch(*pds_).rest(datagram));
+  }
+}
 
 bool FabricEndpoint::on_sent(TxBatch& batch, Instant now) {
   bool is_any_too_long = false;

@@ -17,6 +17,13 @@ namespace {
 NackCode code_of(const RxDatagram& d, const Config& config) {
   return d.dscp == config.trimmed_lasthop_dscp ? NackCode::trimmed_lasthop : NackCode::trimmed;
 }
+
+// All packet types that have a DPDCID have it at the same offset.
+constexpr size_t kDpdcidAt = 10;
+bool has_dpdcid(std::span<const std::byte> datagram) { return datagram.size() >= kDpdcidAt + 2; }
+Pdcid dpdcid_of(std::span<const std::byte> datagram) {
+  return Pdcid(wire::load_u16(datagram.data() + kDpdcidAt));
+}
 }  // namespace
 
 // With many PDCs the state of each is out of the cache by the time of its next packet. Two steps
@@ -25,26 +32,30 @@ void Demux::receive(std::span<const RxDatagram> datagrams, Instant now) {
   constexpr size_t kPdcAhead = 6;
   constexpr size_t kRestAhead = 3;
   for (size_t i = 0; i < datagrams.size(); ++i) {
-    if (i + kPdcAhead < datagrams.size()) {
-      prefetch(pdc_ahead(datagrams[i + kPdcAhead]), sizeof(Pdc));
-    }
+    if (i + kPdcAhead < datagrams.size()) fetch_pdc(datagrams[i + kPdcAhead].bytes);
     if (i + kRestAhead < datagrams.size()) {
-      if (Pdc* const pdc = pdc_ahead(datagrams[i + kRestAhead])) {
-        prefetch(pdc->path, Path::kHotBytes);
-        prefetch(&res_.peers[pdc->peer], sizeof(Peer));
-        pdc->tx.prefetch_oldest();
-      }
+      if (const Pdc* const pdc = pdc_ahead(datagrams[i + kRestAhead].bytes)) fetch_rest(*pdc);
     }
     receive(datagrams[i], now);
   }
 }
 
-// The PDC that the packet is most likely for; nothing has been checked yet. All packet types that
-// have a DPDCID have it at the same offset.
-Pdc* Demux::pdc_ahead(const RxDatagram& d) const {
-  constexpr size_t kDpdcidAt = 10;
-  if (d.bytes.size() < kDpdcidAt + 2) return nullptr;
-  return table_.find(Pdcid(wire::load_u16(d.bytes.data() + kDpdcidAt)));
+Pdc* Demux::pdc_ahead(std::span<const std::byte> datagram) const {
+  return has_dpdcid(datagram) ? table_.find(dpdcid_of(datagram)) : nullptr;
+}
+
+void Demux::fetch_id(std::span<const std::byte> datagram) const {
+  if (has_dpdcid(datagram)) table_.fetch_id(dpdcid_of(datagram));
+}
+
+void Demux::fetch_pdc(std::span<const std::byte> datagram) const {
+  prefetch(pdc_ahead(datagram), sizeof(Pdc));
+}
+
+void Demux::fetch_rest(const Pdc& pdc) const {
+  prefetch(pdc.path, Path::kHotBytes);
+  prefetch(&res_.peers[pdc.peer], sizeof(Peer));
+  pdc.tx.prefetch_oldest();
 }
 
 void Demux::receive(const RxDatagram& d, Instant now) {

@@ -50,8 +50,14 @@ class Demux {
   void receive(std::span<const RxDatagram> datagrams, Instant now);
   void receive(const RxDatagram& d, Instant now);
 
+  // The PDC that the datagram is most likely for; nothing has been checked yet.
+  Pdc* pdc_ahead(std::span<const std::byte> datagram) const;
+  // Asks for the memory where it is found, for its own, and for what it points to.
+  void fetch_id(std::span<const std::byte> datagram) const;
+  void fetch_pdc(std::span<const std::byte> datagram) const;
+  void fetch_rest(const Pdc& pdc) const;
+
  private:
-  Pdc* pdc_ahead(const RxDatagram& d) const;
   void on_request(const RxDatagram& d, Instant now);
   void on_control(const RxDatagram& d, Instant now);
   void on_inbound(const Inbound& in, Instant now);

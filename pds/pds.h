@@ -21,6 +21,7 @@
 
 namespace uet::pds {
 
+class Fetch;
 class PathReports;
 struct Parts;
 
@@ -116,6 +117,8 @@ class Pds final : public Service {
   explicit Pds(Parts& parts) : parts_(parts) {}
 
  private:
+  friend class Fetch;  // follows pointers without a change
+
   Parts& parts_;
 };
 

@@ -12,6 +12,7 @@
 
 #include "pds/client.h"
 
+#include "base/prefetch.h"
 #include "base/result.h"
 #include "base/time.h"
 
@@ -54,6 +55,19 @@ class Exchange final : public pds::Client {
   // undeliverable, no_key. [TSS-146]
   void end_domain(uint32_t sdi, Instant now);
 
+  // Prefetches what nearly every packet reads.
+  void fetch() const {
+    prefetch_between(&res_, &res_.rng);
+    prefetch(&res_.timers, 2 * kLineBytes);
+    outgoing_.fetch();
+    incoming_.fetch();
+  }
+  // Then that message, one that is arriving, and the next timer.
+  void fetch(pds::MessageHandle message) const {
+    res_.timers.fetch_next();
+    incoming_.fetch_message();
+    outgoing_.fetch(message);
+  }
   void advance(Instant now);
   Instant next_deadline() const;
   // Payloads that were copied when they were posted and that the peers may not have yet.

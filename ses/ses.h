@@ -15,6 +15,7 @@
 #include "pds/service.h"
 
 #include "base/arena.h"
+#include "base/prefetch.h"
 #include "base/result.h"
 
 #include <type_traits>
@@ -106,6 +107,12 @@ class Ses {
   // The application does not know the peer any more: what serves it is given back as it gets idle.
   void forget(PeerId peer, Instant now);
 
+  // Prefetches what nearly every packet reads.
+  void fetch() const {
+    exchange_.fetch();
+    prefetch(&endpoints_, 2 * kLineBytes);
+    prefetch(&memory_, 2 * kLineBytes);
+  }
   bool idle() const { return exchange_.idle(); }
   // Adds to the totals of `out`, and copies what fits. Cost: a look at everything unfinished.
   void snapshot(Snapshot& out, Instant now);

@@ -8,6 +8,8 @@
 #include "pds/connectionless/uud.h"
 #include "pds/path_limit.h"
 
+#include "base/prefetch.h"
+
 #include <optional>
 
 namespace uet::pds {
@@ -45,6 +47,12 @@ class Connectionless {
   void advance(Instant now);
   Instant next_deadline() const;
   bool has_work() const { return rudi_target_.has_work() || rudi_.has_work() || uud_.has_work(); }
+  // Prefetches what says that there is nothing to do.
+  void fetch() const {
+    rudi_.fetch();
+    prefetch(&rudi_target_, kLineBytes);
+    prefetch(&uud_, sizeof(Uud));
+  }
   bool idle() const { return rudi_.outstanding() == 0 && uud_.idle(); }
   uint32_t outstanding() const { return rudi_.outstanding(); }
   uint32_t waiting_answers() const { return rudi_target_.waiting(); }

@@ -4,6 +4,7 @@
 
 #include "pds/block_pool.h"
 
+#include "base/prefetch.h"
 #include "base/ring_bitmap.h"
 #include "base/serial.h"
 
@@ -33,6 +34,7 @@ class RxWindow {
   void release(BlockPool& pool);
 
   Arrival classify(Psn psn) const;
+  void prefetch() const { uet::prefetch(bitmaps_, kLineBytes); }
 
   // Records a fresh PSN. `held`: its response must be remembered, so the cumulative ACK stays
   // below it until unhold(). Requires may_accept(). [PDS-034, PDS-081]

@@ -94,6 +94,7 @@ class TxMemory {
  public:
   bool is_held() const { return head_ != nullptr; }
   TxHead* operator->() const { return head_; }
+  const TxHead* head() const { return head_; }
   TxSlot* slots() const { return reinterpret_cast<TxSlot*>(head_ + 1); }
   uint32_t capacity() const { return capacity_; }  // slots, a power of two; 0 without a block
   // Has slot 0: a window that is often empty stays in the first slots.

@@ -60,6 +60,11 @@ class TxWindow {
   void prefetch_oldest() const {
     if (!empty()) prefetch(&memory_.slot(base_), sizeof(TxSlot));
   }
+  // The queues of the slots, and the slot of the next packet.
+  void prefetch_head() const {
+    prefetch(memory_.head(), sizeof(TxHead));
+    if (memory_.is_held()) prefetch(&memory_.slot(next_), sizeof(TxSlot));
+  }
   // Marks it answered and moves base() over everything answered.
   void complete(Psn psn);
   // The packet was sent for the first time. Requires that it is not in a queue.

@@ -18,6 +18,7 @@
 #include "pds/pdc/peer_table.h"
 
 #include "base/hash_map.h"
+#include "base/prefetch.h"
 #include "base/slab.h"
 
 #include <cstdint>
@@ -91,6 +92,7 @@ class ArrivingMessages {
   // The earliest time at which one may expire.
   Instant next_deadline() const;
   bool idle() const { return partial_.empty(); }
+  void fetch_oldest() const { prefetch(partial_.front(), sizeof(RxMessage)); }
 
  private:
   // The messages of a PDC that are known, and how many of these are still to be completed: PDS

@@ -21,6 +21,8 @@
 #include "ses/resources.h"
 #include "ses/snapshot.h"
 
+#include "base/prefetch.h"
+
 #include <cstdint>
 #include <optional>
 
@@ -45,6 +47,12 @@ class Incoming {
 
   void advance();
   Instant next_deadline() const;
+  void fetch() const {
+    prefetch_between(this, &receives_);
+    prefetch_between(&pulls_, &refusals_);
+    prefetch(&rma_, sizeof(Rma));
+  }
+  void fetch_message() const { arriving_.fetch_oldest(); }
   bool idle() const { return arriving_.idle() && pulls_.idle(); }
   void snapshot(Snapshot& out, Instant now);  // snapshot.cpp
 

@@ -55,6 +55,9 @@ class Operations {
   // The operation is posted: it goes behind earlier ones of the endpoint.
   void enrol(Endpoint& ep, TxMessage& m);
 
+  void fetch(pds::MessageHandle handle) const {
+    messages_.fetch(Handle<TxMessage>::from_word(handle.value()));
+  }
   TxMessage* find(pds::MessageHandle handle) {
     return messages_.get(Handle<TxMessage>::from_word(handle.value()));
   }

@@ -13,6 +13,7 @@
 #include "ses/rendezvous/exposures.h"
 #include "ses/resources.h"
 
+#include "base/prefetch.h"
 #include "base/timer_wheel.h"
 
 #include <cstdint>
@@ -72,6 +73,9 @@ class Outgoing {
   std::optional<InternalEnd> next_end() { return operations_.next_end(); }
   const CopyTally& copies() const { return operations_.copies(); }
   bool idle() const { return operations_.is_empty(); }
+
+  void fetch(pds::MessageHandle message) const { operations_.fetch(message); }
+  void fetch() const { prefetch(&operations_, sizeof(Operations)); }
 
  private:
   void look_at(TxMessage* m) {
