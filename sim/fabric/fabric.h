@@ -11,10 +11,10 @@
 
 #include "sim/transports/segment.h"
 
-#include "base/prefetch.h"
 #include "base/rng.h"
 
 #include <cstdint>
+#include <span>
 #include <vector>
 
 namespace uet::sim::fabric {
@@ -88,6 +88,8 @@ class Fabric {
   struct Receiver {
     void* owner = nullptr;
     void (*arrived)(void* owner, uint32_t packet, uint32_t host, Picoseconds now) = nullptr;
+    // A packet arrives there soon.
+    void (*expect)(void* owner, uint32_t host) = nullptr;
   };
 
   // All references outlive this. Packets belong to flows below `flows`.
@@ -113,26 +115,26 @@ class Fabric {
 
   // An event of kind arrival, of a packet, or pause, of a port.
   void on_event(Kind kind, uint32_t index, Picoseconds now);
-  // Prefetches data for the next two arrivals: the packet of the later one, and the port of the
-  // sooner one, whose packet is there already.
-  void fetch(uint32_t later, uint32_t sooner) {
-    if (kind_of(later) == Kind::arrival) prefetch(&packets_[index_of(later)], 64);
-    if (kind_of(sooner) != Kind::arrival) return;
-    prefetch(&ports_[packets_[index_of(sooner)].port], sizeof(Port));
-  }
+  // Prefetches what the next events will read, of several events ahead a step each.
+  void fetch();
 
   // The link runs at that share of its rate from now on; 0: it has failed, and packets on it are
   // lost. Switches send nothing more to it; they find new routes when reroute() is called.
   void set_link(uint32_t link, double share, Picoseconds now);
   void reroute();
 
-  const std::vector<Port>& ports() const { return ports_; }
+  std::span<const Port> ports() const { return ports_; }
   const Tally& tally() const { return tally_; }
   // Packets of a flow that were cut, by Packet::flow.
   const std::vector<uint32_t>& trimmed() const { return trimmed_; }
   uint32_t in_flight() const { return packets_.in_use(); }
 
  private:
+  Packet* expected(uint32_t ahead);
+  void fetch_packet(uint32_t packet);
+  void fetch_waiting(const Port& port);
+  void fetch_way(Packet& packet);
+  void fetch_next_port(Packet& packet);
   void serve(uint32_t port);
   void finish_service(Port& port);
   bool start_service(uint32_t index);
@@ -159,7 +161,7 @@ class Fabric {
   Receiver receiver_;
   Picoseconds now_ = 0;  // of the call
   PacketPool packets_;
-  std::vector<Port> ports_;
+  MappedVector<Port> ports_;
   SwitchBuffers buffers_;
   std::vector<uint32_t> trimmed_;                 // by flow
   std::vector<transports::Telemetry> telemetry_;  // by packet

@@ -8,6 +8,8 @@
 #include "sim/fabric/events.h"
 #include "sim/fabric/topology.h"
 
+#include "base/prefetch.h"
+
 #include <algorithm>
 #include <cstddef>
 #include <cstdint>
@@ -61,7 +63,8 @@ struct HostDue {
 
 // Of hosts of type Host, a HostDue. Derived has up(index), which makes a host take part,
 // is_up(host), own_deadline(host), begin(host, flow, now), receive(host, packet, now), work(host,
-// now) for other due work, fetch_ahead(host), and pull(host, now).
+// now) for other due work, pull(host, now), and fetch_ahead(host, turns), which asks for memory of
+// a host whose turn comes so many turns later, 6 to 1.
 template <class Derived, class Host>
 class HostLoop {
  public:
@@ -77,6 +80,10 @@ class HostLoop {
     note_due(host, at);
     hosts_[host].arrivals.push_back({at, packet});
   }
+  // A packet arrives there soon.
+  void expect(uint32_t host) const {
+    prefetch(static_cast<const HostDue*>(&hosts_[host]), sizeof(HostDue));
+  }
   // Its time has come, or its port may send again.
   void wake(uint32_t index, Picoseconds at) {
     Host& host = hosts_[index];
@@ -91,7 +98,7 @@ class HostLoop {
   template <class Done>
   void run(Picoseconds end, Done&& done) {
     for (size_t i = 0; i < due_.size(); ++i) {
-      if (i + 1 < due_.size()) derived().fetch_ahead(hosts_[due_[i + 1]]);
+      fetch_ahead(i);
       run_host(hosts_[due_[i]], end, done);
     }
     due_.clear();
@@ -118,6 +125,14 @@ class HostLoop {
   std::vector<FlowRecord> records_;
 
  private:
+  void fetch_ahead(size_t turn) {
+    constexpr int kFirst = 7;
+    if (turn + kFirst < due_.size()) prefetch(&hosts_[due_[turn + kFirst]], sizeof(Host));
+    for (int turns = kFirst - 1; turns > 0; --turns) {
+      const size_t at = turn + static_cast<size_t>(turns);
+      if (at < due_.size()) derived().fetch_ahead(hosts_[due_[at]], turns);
+    }
+  }
   Derived& derived() { return static_cast<Derived&>(*this); }
   void note_due(uint32_t host, Picoseconds at) {
     due_since_ = std::min(due_since_, at);

@@ -52,7 +52,8 @@ TxBatch& batch() {
 void on_completion(void* owner, const ses::Completion& completion) {
   StackHost& host = *static_cast<StackHost*>(owner);
   const auto flow = static_cast<uint32_t>(completion.context.user);
-  UET_ASSERT(std::erase(host.active, flow) == 1);
+  const auto is_it = [flow](const StackHost::Active& active) { return active.flow == flow; };
+  UET_ASSERT(std::erase_if(host.active, is_it) == 1);
   host.ends.push_back({flow, completion.ok()});
 }
 
@@ -104,6 +105,23 @@ void Hosts::open(StackHost& host) {
   host.key = regions.key(*region);
 }
 
+// What stands where the step before has asked for.
+void Hosts::fetch_ahead(const StackHost& host, int turns) const {
+  if (host.fep == nullptr) return;
+  if (turns > 3) {
+    host.fep->fetch(static_cast<uint32_t>(6 - turns));
+  }
+  for (const HostDue::Arrival& arrival : host.arrivals) {
+    const Packet& packet = fabric_->packets()[arrival.packet];
+    if (turns == 6) {
+      prefetch(&packet, sizeof packet);
+    } else if (turns <= 3) {
+      host.fep->fetch(static_cast<uint32_t>(3 - turns),
+                      std::span(packet.header).first(packet.header_bytes));
+    }
+  }
+}
+
 Picoseconds Hosts::own_deadline(const StackHost& host) {
   return simulated(host.fep->next_deadline());
 }
@@ -140,7 +158,7 @@ bool Hosts::post(StackHost& host, uint32_t flow, Picoseconds now) {
   request.key = target.key;
   request.context = {nullptr, flow};
   if (!host.fep->ses().rma(host.endpoint, request, instant(now)).ok()) return false;
-  host.active.push_back(flow);
+  host.active.push_back({flow, f.to});
   return true;
 }
 
@@ -204,9 +222,9 @@ void Hosts::leave(StackHost& host, const TxPacket& packet, Picoseconds now) {
 }
 
 // The flow of a data packet. With several to one host, the first one.
-uint32_t Hosts::flow_of(const StackHost& host, uint32_t to) const {
-  for (const uint32_t flow : host.active) {
-    if (traffic_.flows[flow].to == to) return flow;
+uint32_t Hosts::flow_of(const StackHost& host, uint32_t to) {
+  for (const StackHost::Active& active : host.active) {
+    if (active.to == to) return active.flow;
   }
   return 0;
 }

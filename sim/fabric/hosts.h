@@ -25,10 +25,15 @@
 namespace uet::sim::fabric {
 
 struct StackHost : HostDue {
+  struct Active {
+    uint32_t flow;
+    uint32_t to;
+  };
+
   ses::EndpointId endpoint;
   std::unique_ptr<fep::FabricEndpoint> fep;
   uint64_t key = 0;               // of the memory that other hosts write to
-  std::vector<uint32_t> active;   // flows that it sends
+  std::vector<Active> active;     // flows that it sends
   std::vector<uint32_t> waiting;  // flows for which its endpoint has no room yet
 };
 
@@ -49,9 +54,7 @@ class Hosts : public HostLoop<Hosts, StackHost> {
  private:
   friend class HostLoop<Hosts, StackHost>;
 
-  static void fetch_ahead(const StackHost& host) {
-    prefetch(host.fep.get(), sizeof(fep::FabricEndpoint));
-  }
+  void fetch_ahead(const StackHost& host, int turns) const;
   static bool is_up(const StackHost& host) { return host.fep != nullptr; }
   static Picoseconds own_deadline(const StackHost& host);
   StackHost& up(uint32_t host);
@@ -62,7 +65,7 @@ class Hosts : public HostLoop<Hosts, StackHost> {
   void work(StackHost& host, Picoseconds now);
   void pull(StackHost& host, Picoseconds now);
   void leave(StackHost& host, const TxPacket& packet, Picoseconds now);
-  uint32_t flow_of(const StackHost& host, uint32_t to) const;
+  static uint32_t flow_of(const StackHost& host, uint32_t to);
 
   const Traffic& traffic_;
   const fep::Config config_;

@@ -34,8 +34,9 @@ struct alignas(64) Packet {
   Ecn ecn;
   uint8_t header_bytes;
   bool is_trimmable;
-  bool is_high;   // control, ACKs, trimmed: served before data
-  uint8_t epoch;  // of the port when it went on the cable
+  bool is_high;          // control, ACKs, trimmed: served before data
+  uint8_t epoch;         // of the port when it went on the cable
+  uint32_t likely_port;  // that it takes next; kNoPacket: not known yet
   std::array<std::byte, kHeaderBytes> header;
 };
 static_assert(sizeof(Packet) == 128);

@@ -2,9 +2,11 @@
 // one word for each of these, whatever the number of hosts; sets of ports are shared.
 #pragma once
 
+#include "sim/fabric/mapped_memory.h"
 #include "sim/fabric/topology.h"
 
 #include "base/hash.h"
+#include "base/prefetch.h"
 
 #include <cstdint>
 #include <span>
@@ -55,6 +57,10 @@ class Routes {
     const uint64_t mixed = fold_multiply(path_hash ^ salts_[node], 0x9E3779B97F4A7C15);
     return static_cast<uint32_t>(((mixed & 0xFFFF'FFFF) * count) >> 32);
   }
+  // What next_ports() reads for a switch and a host.
+  void fetch(uint32_t node, uint32_t host) const {
+    prefetch(&table_[cell(node, edges_.of(host)[0].edge)], sizeof(uint32_t));
+  }
   const Edges& edges() const { return edges_; }
   // Cables on a shortest path between two hosts; 0: there is none.
   uint32_t links_between(uint32_t from, uint32_t to) const;
@@ -94,7 +100,7 @@ class Routes {
   std::vector<uint64_t> salts_;  // by node
   std::vector<bool> link_is_up_;
   std::vector<std::vector<Neighbour>> neighbours_;  // by switch: other switches
-  std::vector<uint32_t> table_;     // by switch and edge: how many ports, and the first in pool_
+  MappedVector<uint32_t> table_;    // by switch and edge: how many ports, and the first in pool_
   std::vector<uint8_t> distances_;  // likewise: links; kFar: no way
   std::vector<uint32_t> pool_;
   uint32_t diameter_links_ = 0;

@@ -67,7 +67,8 @@ class Run {
                 {&hosts_,
                  [](void* hosts, uint32_t packet, uint32_t host, Picoseconds now) {
                    static_cast<Hosts*>(hosts)->arrive(packet, host, now);
-                 }}),
+                 },
+                 [](void* hosts, uint32_t host) { static_cast<Hosts*>(hosts)->expect(host); }}),
         sampler_(plan.sample_every),
         progress_(plan.traffic),
         window_(window_of(plan.topology, plan.traffic)) {
@@ -138,7 +139,7 @@ class Run {
 
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
-    fabric_.fetch(events_.upcoming(6), events_.upcoming(3));
+    fabric_.fetch();
     switch (kind_of(due.who)) {
       case Kind::arrival:
         return fabric_.on_event(Kind::arrival, index, now_);
@@ -189,7 +190,7 @@ class Run {
       FlowRecord& f = out.flows[i];
       f.trimmed = fabric_.trimmed()[i];
     }
-    out.ports = fabric_.ports();
+    out.ports.assign(fabric_.ports().begin(), fabric_.ports().end());
     out.is_finished = progress_.is_finished();
     out.tally = fabric_.tally();
     out.in_flight = fabric_.in_flight();
