@@ -76,19 +76,24 @@ void FabricEndpoint::fetch(uint32_t step) const {
     prefetch_between(&local_, this + 1);
   } else if (step == 1) {
     prefetch(pds_, sizeof(pds::Pds));
-    ses_->fetch();
+    ses_->fetch(0);
   } else {
     pds::Fetch(*pds_).sublayer();
   }
 }
 
 void FabricEndpoint::fetch(uint32_t step, std::span<const std::byte> datagram) const {
-  if (step == 0) {
-    pds::Fetch(*pds_).id(datagram);
-  } else if (step == 1) {
-    pds::Fetch(*pds_).pdc(datagram);
-  } else {
-    ses_->exchange().fetch(pds::Fetch(*pds_).rest(datagram));
+  const pds::Fetch pds(*pds_);
+  switch (step) {
+    case 0:
+      return pds.id(datagram);
+    case 1:
+      return pds.pdc(datagram);
+    case 2:
+      pds.rest(datagram);
+      return ses_->fetch(1, pds.sending(datagram));
+    default:
+      return ses_->fetch(2, pds.sending(datagram));
   }
 }
 

@@ -61,8 +61,8 @@ class FabricEndpoint {
   bool idle() const;
 
   // For a caller that knows which datagrams come soon: both ask for the memory that these will
-  // need, in steps, 0 to 2, of which each follows addresses in what the one before has asked for.
-  // First those for every datagram.
+  // need, in steps of which each follows addresses in what the one before has asked for: 0 to 2 for
+  // every datagram, then 0 to 3 for one.
   void fetch(uint32_t step) const;
   void fetch(uint32_t step, std::span<const std::byte> datagram) const;
 

@@ -26,9 +26,14 @@ void Fetch::id(std::span<const std::byte> datagram) const { parts_.demux.fetch_i
 
 void Fetch::pdc(std::span<const std::byte> datagram) const { parts_.demux.fetch_pdc(datagram); }
 
-MessageHandle Fetch::rest(std::span<const std::byte> datagram) const {
+MessageHandle Fetch::sending(std::span<const std::byte> datagram) const {
   const Pdc* const pdc = parts_.demux.pdc_ahead(datagram);
-  if (pdc == nullptr) return {};
+  return pdc == nullptr ? MessageHandle{} : pdc->messages.current();
+}
+
+void Fetch::rest(std::span<const std::byte> datagram) const {
+  const Pdc* const pdc = parts_.demux.pdc_ahead(datagram);
+  if (pdc == nullptr) return;
   parts_.demux.fetch_rest(*pdc);
   pdc->rx.prefetch();
   prefetch(pdc->flow, sizeof(Flow));
@@ -37,7 +42,6 @@ MessageHandle Fetch::rest(std::span<const std::byte> datagram) const {
     pdc->tx.prefetch_head();
   }
   parts_.schedule.fetch_next();
-  return pdc->messages.current();
 }
 
 }  // namespace uet::pds

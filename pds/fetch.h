@@ -20,8 +20,10 @@ class Fetch {
   void id(std::span<const std::byte> datagram) const;
   // That PDC.
   void pdc(std::span<const std::byte> datagram) const;
-  // What it points to. Returns the message that it sends; 0: none.
-  MessageHandle rest(std::span<const std::byte> datagram) const;
+  // What it points to.
+  void rest(std::span<const std::byte> datagram) const;
+  // The message that it sends; 0: none.
+  MessageHandle sending(std::span<const std::byte> datagram) const;
 
  private:
   const Parts& parts_;

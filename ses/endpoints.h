@@ -7,6 +7,7 @@
 
 #include "base/assert.h"
 #include "base/hash_map.h"
+#include "base/prefetch.h"
 #include "base/rng.h"
 
 #include <cstdint>
@@ -70,6 +71,12 @@ class Endpoints {
   Endpoint* find_process(bool absolute, JobId job, PidOnFep pid) const;
   // Whether an open endpoint with a relative address is of that job. [SES-111]
   bool is_known(JobId job) const { return of_job_.find(job.value()) != nullptr; }
+
+  // Prefetches where the first ones are found; then the first one.
+  void fetch() const { prefetch(endpoints_.data(), kLineBytes); }
+  void fetch_first() const {
+    if (!endpoints_.empty()) prefetch(endpoints_.front(), 2 * kLineBytes);
+  }
 
   // Calls fn for each open one.
   template <class Fn>

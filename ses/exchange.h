@@ -62,12 +62,13 @@ class Exchange final : public pds::Client {
     outgoing_.fetch();
     incoming_.fetch();
   }
-  // Then that message, one that is arriving, and the next timer.
+  // Then that message, one that is arriving, and the next timer; and what the message points to.
   void fetch(pds::MessageHandle message) const {
     res_.timers.fetch_next();
     incoming_.fetch_message();
     outgoing_.fetch(message);
   }
+  void fetch_remote(pds::MessageHandle message) const { outgoing_.fetch_remote(message); }
   void advance(Instant now);
   Instant next_deadline() const;
   // Payloads that were copied when they were posted and that the peers may not have yet.

@@ -107,11 +107,20 @@ class Ses {
   // The application does not know the peer any more: what serves it is given back as it gets idle.
   void forget(PeerId peer, Instant now);
 
-  // Prefetches what nearly every packet reads.
-  void fetch() const {
-    exchange_.fetch();
-    prefetch(&endpoints_, 2 * kLineBytes);
-    prefetch(&memory_, 2 * kLineBytes);
+  // Prefetches, in steps that follow addresses in what the step before has asked for: what nearly
+  // every packet reads; that message and more; what these point to.
+  void fetch(uint32_t step, pds::MessageHandle message = {}) const {
+    if (step == 0) {
+      exchange_.fetch();
+      prefetch(&endpoints_, 2 * kLineBytes);
+      prefetch(&memory_, 2 * kLineBytes);
+    } else if (step == 1) {
+      exchange_.fetch(message);
+      endpoints_.fetch();
+    } else {
+      exchange_.fetch_remote(message);
+      endpoints_.fetch_first();
+    }
   }
   bool idle() const { return exchange_.idle(); }
   // Adds to the totals of `out`, and copies what fits. Cost: a look at everything unfinished.

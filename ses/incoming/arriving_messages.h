@@ -92,7 +92,10 @@ class ArrivingMessages {
   // The earliest time at which one may expire.
   Instant next_deadline() const;
   bool idle() const { return partial_.empty(); }
-  void fetch_oldest() const { prefetch(partial_.front(), sizeof(RxMessage)); }
+  void fetch_oldest() const {
+    by_key_.fetch();
+    prefetch(partial_.front(), sizeof(RxMessage));
+  }
 
  private:
   // The messages of a PDC that are known, and how many of these are still to be completed: PDS

@@ -58,6 +58,10 @@ class Operations {
   void fetch(pds::MessageHandle handle) const {
     messages_.fetch(Handle<TxMessage>::from_word(handle.value()));
   }
+  void fetch_remote(pds::MessageHandle handle) const {
+    const TxMessage* const m = messages_.get(Handle<TxMessage>::from_word(handle.value()));
+    if (m != nullptr) prefetch(m->remote, kLineBytes);
+  }
   TxMessage* find(pds::MessageHandle handle) {
     return messages_.get(Handle<TxMessage>::from_word(handle.value()));
   }

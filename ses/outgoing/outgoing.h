@@ -75,6 +75,7 @@ class Outgoing {
   bool idle() const { return operations_.is_empty(); }
 
   void fetch(pds::MessageHandle message) const { operations_.fetch(message); }
+  void fetch_remote(pds::MessageHandle message) const { operations_.fetch_remote(message); }
   void fetch() const { prefetch(&operations_, sizeof(Operations)); }
 
  private:

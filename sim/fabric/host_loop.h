@@ -64,7 +64,7 @@ struct HostDue {
 // Of hosts of type Host, a HostDue. Derived has up(index), which makes a host take part,
 // is_up(host), own_deadline(host), begin(host, flow, now), receive(host, packet, now), work(host,
 // now) for other due work, pull(host, now), and fetch_ahead(host, turns), which asks for memory of
-// a host whose turn comes so many turns later, 6 to 1.
+// a host whose turn comes so many turns later, 7 to 1.
 template <class Derived, class Host>
 class HostLoop {
  public:
@@ -126,7 +126,7 @@ class HostLoop {
 
  private:
   void fetch_ahead(size_t turn) {
-    constexpr int kFirst = 7;
+    constexpr int kFirst = 8;
     if (turn + kFirst < due_.size()) prefetch(&hosts_[due_[turn + kFirst]], sizeof(Host));
     for (int turns = kFirst - 1; turns > 0; --turns) {
       const size_t at = turn + static_cast<size_t>(turns);

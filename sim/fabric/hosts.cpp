@@ -108,15 +108,15 @@ void Hosts::open(StackHost& host) {
 // What stands where the step before has asked for.
 void Hosts::fetch_ahead(const StackHost& host, int turns) const {
   if (host.fep == nullptr) return;
-  if (turns > 3) {
-    host.fep->fetch(static_cast<uint32_t>(6 - turns));
+  if (turns > 4) {
+    host.fep->fetch(static_cast<uint32_t>(7 - turns));
   }
   for (const HostDue::Arrival& arrival : host.arrivals) {
     const Packet& packet = fabric_->packets()[arrival.packet];
-    if (turns == 6) {
+    if (turns == 7) {
       prefetch(&packet, sizeof packet);
-    } else if (turns <= 3) {
-      host.fep->fetch(static_cast<uint32_t>(3 - turns),
+    } else if (turns <= 4) {
+      host.fep->fetch(static_cast<uint32_t>(4 - turns),
                       std::span(packet.header).first(packet.header_bytes));
     }
   }
