@@ -47,6 +47,7 @@ void Routes::build(const std::vector<bool>& link_is_up) {
   table_.assign(switches * edges_.switches.size(), 0);
   distances_.assign(table_.size(), kFar);
   for (uint32_t edge = 0; edge < edges_.switches.size(); ++edge) find_distances(edge);
+  is_whole_ = std::ranges::find(link_is_up_, false) == link_is_up_.end() && has_all_ways();
   pool_.clear();
   std::map<std::vector<uint32_t>, uint32_t> known;
   std::vector<uint32_t> ports;
@@ -70,6 +71,16 @@ void Routes::build(const std::vector<bool>& link_is_up) {
       table_[cell(node, edge)] = found->second;
     }
   }
+}
+
+bool Routes::has_all_ways() const {
+  const auto count = static_cast<uint32_t>(edges_.switches.size());
+  for (const uint32_t from : edges_.switches) {
+    for (uint32_t to = 0; to < count; ++to) {
+      if (distances_[cell(from, to)] == kFar) return false;
+    }
+  }
+  return true;
 }
 
 void Routes::find_distances(uint32_t edge) {
@@ -125,6 +136,10 @@ std::span<const uint32_t> Routes::toward_any(uint32_t node,
 
 std::span<const uint32_t> Routes::ports_of_host(uint32_t node, uint32_t host) const {
   found_.clear();
+  if (is_whole_ && edges_.of(node).size() == 1) {
+    found_.push_back(edges_.of(node)[0].port ^ 1);
+    return found_;
+  }
   uint8_t least = kFar;
   for (const Attachment& own : edges_.of(node)) {
     if (!link_is_up_[own.port / 2]) continue;

@@ -93,12 +93,14 @@ class Routes {
   uint8_t distance(uint32_t node, const Attachment& at) const;
   uint8_t nearest(uint32_t node, uint32_t host) const;
   void find_distances(uint32_t edge);
+  bool has_all_ways() const;
   void measure();
 
   const Topology& topology_;
   const Edges edges_;
   std::vector<uint64_t> salts_;  // by node
   std::vector<bool> link_is_up_;
+  bool is_whole_ = false;  // all links are up, and there is a way between any two hosts
   std::vector<std::vector<Neighbour>> neighbours_;  // by switch: other switches
   MappedVector<uint32_t> table_;    // by switch and edge: how many ports, and the first in pool_
   std::vector<uint8_t> distances_;  // likewise: links; kFar: no way

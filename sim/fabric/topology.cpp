@@ -45,6 +45,8 @@ uint32_t Topology::add_switch(std::string name, uint8_t tier, Picoseconds latenc
 
 uint32_t Topology::connect(uint32_t lower, uint32_t upper, uint64_t mbps, Picoseconds latency) {
   links_.push_back({lower, upper, mbps, latency});
+  if (lower >= links_up_of_.size()) links_up_of_.resize(lower + size_t{1}, 0);
+  numbers_.push_back(links_up_of_[lower]++);
   return static_cast<uint32_t>(links_.size() - 1);
 }
 
@@ -85,10 +87,7 @@ uint32_t Topology::link_named(std::string_view name) const {
 }
 
 std::string Topology::link_name(uint32_t link) const {
-  const uint32_t node = links_[link].lower;
-  const auto before = std::count_if(links_.begin(), links_.begin() + link,
-                                    [node](const Link& other) { return other.lower == node; });
-  return name(node) + ":up" + std::to_string(before);
+  return name(links_[link].lower) + ":up" + std::to_string(numbers_[link]);
 }
 
 void Topology::check() const {

@@ -69,6 +69,8 @@ class Topology {
   uint32_t hosts_ = 0;
   std::vector<Switch> switches_;
   std::vector<Link> links_;
+  std::vector<uint32_t> numbers_;      // by link: among those upward from its lower end
+  std::vector<uint32_t> links_up_of_;  // by node: so many lead upward
 };
 
 // The ports are the directions of the links: 2 * link from the lower end to the upper one, and
