@@ -58,7 +58,7 @@ void EventQueue::look_ahead() {
     load(std::min(late, next_used()));
   }
   const int64_t last = (now_.back().at >> kShift) + kBucketsAhead;
-  while (now_.size() < kAhead && bucket_ < last) load(bucket_ + 1);
+  while (now_.size() < ahead_ && bucket_ < last) load(bucket_ + 1);
 }
 
 void EventQueue::load(int64_t bucket) {
@@ -87,6 +87,7 @@ void EventQueue::load(int64_t bucket) {
     late_.pop_back();
   }
   std::sort(loaded_.begin(), loaded_.end(), std::greater<Due>());
+  if (now_.empty()) return std::swap(now_, loaded_);
   now_.insert(now_.begin(), loaded_.begin(), loaded_.end());
 }
 

@@ -40,6 +40,8 @@ class EventQueue {
  public:
   EventQueue() { heads_->fill(kNone); }
 
+  // So many of the next events are known from now on, if they are close; 1 at first.
+  void know_ahead(uint32_t events) { ahead_ = events; }
   // Not before the event that was taken last.
   void add(Picoseconds at, uint32_t who) {
     ++size_;
@@ -68,7 +70,6 @@ class EventQueue {
   static constexpr int kShift = 12;          // a bucket is 4096 ps
   static constexpr int64_t kBuckets = 8192;  // power of two
   static constexpr uint32_t kNone = UINT32_MAX;
-  static constexpr size_t kAhead = 36;  // so many events are known, if they are close
   static constexpr int64_t kBucketsAhead = 2;
 
   struct Soon {
@@ -104,7 +105,7 @@ class EventQueue {
   }
   // False: there is no event.
   bool know_next() {
-    if (now_.size() < kAhead && now_.size() < size_) look_ahead();
+    if (now_.size() < ahead_ && now_.size() < size_) look_ahead();
     return !now_.empty();
   }
   bool is_used(int64_t bucket) const {
@@ -118,6 +119,7 @@ class EventQueue {
   void load(int64_t bucket);
   int64_t next_used() const;
 
+  size_t ahead_ = 1;
   int64_t bucket_ = -1;   // now_ has all events up to its end
   std::vector<Due> now_;  // the latest first
   std::unique_ptr<std::array<uint32_t, kBuckets>> heads_ =

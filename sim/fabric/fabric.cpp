@@ -98,7 +98,7 @@ Packet* Fabric::expected(uint32_t ahead) {
 
 // Each step reads what the step before has asked for.
 void Fabric::fetch() {
-  constexpr uint32_t kStep = 6;
+  constexpr uint32_t kStep = kFetched / 5;
   if (const Packet* const p = expected(5 * kStep)) prefetch(p, kLineBytes);
   if (const Packet* const p = expected(4 * kStep)) prefetch(&ports_[p->port], sizeof(Port));
   if (Packet* const p = expected(3 * kStep)) fetch_way(*p);

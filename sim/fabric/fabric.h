@@ -115,7 +115,8 @@ class Fabric {
 
   // An event of kind arrival, of a packet, or pause, of a port.
   void on_event(Kind kind, uint32_t index, Picoseconds now);
-  // Prefetches what the next events will read, of several events ahead a step each.
+  // Prefetches what the next kFetched events will read, of several events ahead a step each.
+  static constexpr uint32_t kFetched = 30;
   void fetch();
 
   // The link runs at that share of its rate from now on; 0: it has failed, and packets on it are

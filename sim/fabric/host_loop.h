@@ -18,6 +18,9 @@
 
 namespace uet::sim::fabric {
 
+// The processor's cache has the state of so many hosts, and asking ahead for it would only cost.
+inline constexpr uint32_t kCachedHosts = 256;
+
 // The result of a flow.
 struct FlowRecord {
   Picoseconds start = kNever;
@@ -97,8 +100,9 @@ class HostLoop {
   // the same host begin at once.
   template <class Done>
   void run(Picoseconds end, Done&& done) {
+    const bool fetches = size() > kCachedHosts;
     for (size_t i = 0; i < due_.size(); ++i) {
-      fetch_ahead(i);
+      if (fetches) fetch_ahead(i);
       run_host(hosts_[due_[i]], end, done);
     }
     due_.clear();

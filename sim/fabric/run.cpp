@@ -71,8 +71,10 @@ class Run {
                  [](void* hosts, uint32_t host) { static_cast<Hosts*>(hosts)->expect(host); }}),
         sampler_(plan.sample_every),
         progress_(plan.traffic),
-        window_(window_of(plan.topology, plan.traffic)) {
+        window_(window_of(plan.topology, plan.traffic)),
+        fetches_(plan.topology.hosts() > kCachedHosts) {
     hosts_.attach(fabric_);
+    if (fetches_) events_.know_ahead(Fabric::kFetched);
   }
 
   RunResult go(const std::function<void(const RunState&)>& told) {
@@ -139,7 +141,7 @@ class Run {
 
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
-    fabric_.fetch();
+    if (fetches_) fabric_.fetch();
     switch (kind_of(due.who)) {
       case Kind::arrival:
         return fabric_.on_event(Kind::arrival, index, now_);
@@ -213,6 +215,7 @@ class Run {
   Sampler sampler_;
   Progress progress_;
   const Picoseconds window_;
+  const bool fetches_;  // memory ahead of its use
   Picoseconds now_ = 0;
   Picoseconds last_end_ = 0;  // of a flow
   uint64_t count_ = 0;
