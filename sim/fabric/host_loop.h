@@ -18,9 +18,6 @@
 
 namespace uet::sim::fabric {
 
-// The processor's cache has the state of so many hosts, and asking ahead for it would only cost.
-inline constexpr uint32_t kCachedHosts = 256;
-
 // The result of a flow.
 struct FlowRecord {
   Picoseconds start = kNever;
@@ -97,10 +94,9 @@ class HostLoop {
   // When the first of the hosts has something to do since run(); kNever: none.
   Picoseconds due_since() const { return due_since_; }
   // Runs hosts up to `end`. Calls done(flow, at) for each flow that ends; flows that this starts on
-  // the same host begin at once.
+  // the same host begin at once. `fetches`: asks for memory of hosts ahead of their turns.
   template <class Done>
-  void run(Picoseconds end, Done&& done) {
-    const bool fetches = size() > kCachedHosts;
+  void run(Picoseconds end, bool fetches, Done&& done) {
     for (size_t i = 0; i < due_.size(); ++i) {
       if (fetches) fetch_ahead(i);
       run_host(hosts_[due_[i]], end, done);

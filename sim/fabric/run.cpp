@@ -72,7 +72,7 @@ class Run {
         sampler_(plan.sample_every),
         progress_(plan.traffic),
         window_(window_of(plan.topology, plan.traffic)),
-        fetches_(plan.topology.hosts() > kCachedHosts) {
+        fetches_(plan.topology.hosts() > plan.cached_hosts) {
     hosts_.attach(fabric_);
     if (fetches_) events_.know_ahead(Fabric::kFetched);
   }
@@ -132,7 +132,7 @@ class Run {
 
   bool run_hosts(Picoseconds end) {
     end = std::min(end, plan_.until == kNever ? kNever : plan_.until + 1);
-    hosts_.run(end, [this](uint32_t flow, Picoseconds at) {
+    hosts_.run(end, fetches_, [this](uint32_t flow, Picoseconds at) {
       last_end_ = std::max(last_end_, at);
       begin(progress_.done(flow, Duration::nanoseconds(at / kNanosecond)), at);
     });

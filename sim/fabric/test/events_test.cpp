@@ -54,6 +54,51 @@ TEST(EventQueueTest, NoEventIsLostOrLate) {
   EXPECT_EQ(q.size(), expected.size());
 }
 
+// Two queues of the same events, of which one knows more of them.
+TEST(EventQueueTest, WhatIsKnownAheadChangesNoOrder) {
+  Rng rng(5);
+  EventQueue plain, ahead;
+  ahead.know_ahead(30);
+  Picoseconds now = 0;
+  uint32_t known = 0, foretold = 0;
+  for (uint32_t i = 0; i < 200'000; ++i) {
+    if (i < 200 || rng.below(100) < 50) {
+      const uint64_t spans[] = {10, 3'000, 1'000'000, 20'000'000, 3'000'000'000};
+      const auto at = now + static_cast<Picoseconds>(rng.below(spans[rng.below(5)]));
+      plain.add(at, i);
+      ahead.add(at, i);
+      continue;
+    }
+    ASSERT_EQ(plain.next(), ahead.next());
+    if (ahead.upcoming(8) != UINT32_MAX) ++known;
+    if (plain.upcoming(8) != UINT32_MAX) ++foretold;
+    const uint32_t second = ahead.upcoming(2);
+    Event a{}, b{};
+    ASSERT_EQ(plain.take(a), ahead.take(b));
+    ASSERT_EQ(a.at, b.at);
+    ASSERT_EQ(a.who, b.who);
+    if (second != UINT32_MAX) {
+      EXPECT_EQ(ahead.upcoming(1), second);
+    }
+    now = a.at;
+  }
+  EXPECT_GT(known, foretold);
+}
+
+TEST(EventQueueTest, OneBucketHoldsManyEvents) {
+  EventQueue q;
+  for (uint32_t who = 0; who < 1'000; ++who) q.add(5'000 + who % 7, who);
+  std::vector<bool> seen(1'000);
+  Event e{};
+  for (Picoseconds last = 0; q.take(e); last = e.at) {
+    EXPECT_LE(last, e.at);
+    EXPECT_EQ(e.at, 5'000 + e.who % 7);
+    EXPECT_FALSE(seen[e.who]);
+    seen[e.who] = true;
+  }
+  EXPECT_EQ(std::ranges::count(seen, true), 1'000);
+}
+
 // Among 64 simultaneous events neither the lowest number nor the first added always leads.
 TEST(EventQueueTest, SimultaneousEventsFavourNoPort) {
   std::vector<uint32_t> firsts;

@@ -10,6 +10,15 @@
 namespace uet::sim::fabric {
 namespace {
 
+TEST(MappedVectorTest, KeepsWhatItHoldsFromSmallToLarge) {
+  MappedVector<uint64_t> all;
+  for (uint64_t i = 0; i < 1'000'000; ++i) all.push_back(i);
+  const MappedVector<uint64_t> copy = all;
+  all.clear();
+  all.shrink_to_fit();
+  for (uint64_t i = 0; i < copy.size(); ++i) ASSERT_EQ(copy[i], i);
+}
+
 TEST(FabricTest, APacketTakesTheTimeOfSixCablesThroughThreeTiers) {
   Bench b("fattree:4");
   b.data(0, 13);

@@ -178,6 +178,23 @@ TEST(RunTest, EveryTopologyCarriesAPermutation) {
   }
 }
 
+TEST(RunTest, MemoryAskedForAheadChangesNoResult) {
+  for (const char* const request : {"leafspine:4x4x4", "rail:4x4", "fattree:4"}) {
+    for (const bool fails : {false, true}) {
+      RunPlan plan = plan_of(request, permutation({16, 500'000, 7}));
+      plan.until = 2'000 * kMicrosecond;
+      if (fails) plan.changes = {{20 * kMicrosecond, 1, 0}};
+      const RunResult plain = run(plan);
+      plan.cached_hosts = 0;  // to ask with any number
+      const RunResult ahead = run(plan);
+      EXPECT_EQ(plain.digest, ahead.digest) << request;
+      EXPECT_EQ(plain.events, ahead.events) << request;
+      EXPECT_EQ(plain.end, ahead.end) << request;
+      EXPECT_EQ(plain.counters, ahead.counters) << request;
+    }
+  }
+}
+
 TEST(RunTest, ChangesOfLinksAreReadFromText) {
   const Topology t = make_topology("leafspine:2x2x2");
   const auto flapping = parse_change(t, "leaf1:up1=0.25@50us+10us*2");
