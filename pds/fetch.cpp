@@ -12,7 +12,8 @@ void Fetch::sublayer() const {
   prefetch_between(&p.res, &p.res.counters);
   prefetch_between(&p.res.rx_pool, &p.flow_table);
   prefetch(&p.shares, sizeof(Shares));
-  p.schedule.fetch();
+  prefetch(&p.schedule, 2 * kLineBytes);
+  prefetch(&p.schedule.is_credit_wanted_, 2 * kLineBytes);
   prefetch(&p.idle, sizeof(IdleList));
   prefetch(&p.replies, kLineBytes);
   prefetch_between(&p.store, &p.closing);
@@ -41,7 +42,7 @@ void Fetch::rest(std::span<const std::byte> datagram) const {
     prefetch(pdc->path, sizeof(Path));
     pdc->tx.prefetch_head();
   }
-  parts_.schedule.fetch_next();
+  parts_.schedule.wheel_.fetch_next();
 }
 
 }  // namespace uet::pds

@@ -59,16 +59,18 @@ class Exchange final : public pds::Client {
   void fetch() const {
     prefetch_between(&res_, &res_.rng);
     prefetch(&res_.timers, 2 * kLineBytes);
-    outgoing_.fetch();
+    prefetch(&outgoing_.operations_, sizeof(Operations));
     incoming_.fetch();
   }
   // Then that message, one that is arriving, and the next timer; and what the message points to.
   void fetch(pds::MessageHandle message) const {
     res_.timers.fetch_next();
     incoming_.fetch_message();
-    outgoing_.fetch(message);
+    outgoing_.operations_.fetch(message);
   }
-  void fetch_remote(pds::MessageHandle message) const { outgoing_.fetch_remote(message); }
+  void fetch_remote(pds::MessageHandle message) const {
+    outgoing_.operations_.fetch_remote(message);
+  }
   void advance(Instant now);
   Instant next_deadline() const;
   // Payloads that were copied when they were posted and that the peers may not have yet.

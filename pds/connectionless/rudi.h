@@ -15,7 +15,6 @@
 #include "base/arena.h"
 #include "base/hash_map.h"
 #include "base/packet.h"
-#include "base/prefetch.h"
 #include "base/random_source.h"
 #include "base/slab.h"
 #include "base/timer_wheel.h"
@@ -80,9 +79,6 @@ class Rudi {
   bool has_too_long(PeerId peer, const PathLimit& limit);
   void end_too_long(PeerId peer, const PathLimit& limit, Instant now);
   uint32_t outstanding() const { return packets_.size(); }
-
-  // Prefetches the lists.
-  void fetch() const { prefetch_between(&destinations_, this + 1); }
 
  private:
   RudiPacket* find(PktId id, const RxDatagram& d);

@@ -6,7 +6,6 @@
 #include "pds/resources.h"
 #include "pds/schedule/flow.h"
 
-#include "base/prefetch.h"
 #include "base/timer_wheel.h"
 
 #include <utility>
@@ -66,12 +65,6 @@ class Schedule {
     });
   }
   Instant next_deadline() const { return wheel_.next_deadline(); }
-  // Prefetches the lists, and where the timers begin.
-  void fetch() const {
-    prefetch(this, 2 * kLineBytes);
-    prefetch(&is_credit_wanted_, 2 * kLineBytes);
-  }
-  void fetch_next() const { wheel_.fetch_next(); }
   uint32_t armed_timers() const { return wheel_.armed_count(); }
 
   // The timer of the PDC fires no later than at `deadline`.
@@ -88,6 +81,8 @@ class Schedule {
   void wake_path(Path& path);
 
  private:
+  friend class Fetch;  // reads addresses
+
   void ask_for_credit(Path& path, Instant now);
 
   Resources& res_;

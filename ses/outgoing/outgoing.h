@@ -13,7 +13,6 @@
 #include "ses/rendezvous/exposures.h"
 #include "ses/resources.h"
 
-#include "base/prefetch.h"
 #include "base/timer_wheel.h"
 
 #include <cstdint>
@@ -74,11 +73,9 @@ class Outgoing {
   const CopyTally& copies() const { return operations_.copies(); }
   bool idle() const { return operations_.is_empty(); }
 
-  void fetch(pds::MessageHandle message) const { operations_.fetch(message); }
-  void fetch_remote(pds::MessageHandle message) const { operations_.fetch_remote(message); }
-  void fetch() const { prefetch(&operations_, sizeof(Operations)); }
-
  private:
+  friend class Exchange;  // fetch()
+
   void look_at(TxMessage* m) {
     if (m != nullptr) settling_.look_at_exposed(*m);
   }

@@ -1,8 +1,6 @@
 // Queues, cables and switches.
 #include "sim/fabric/fabric.h"
 
-#include "base/prefetch.h"
-
 #include <algorithm>
 #include <cmath>
 #include <utility>
@@ -88,56 +86,6 @@ void Fabric::on_event(Kind kind, uint32_t index, Picoseconds now) {
   serve(index);
   ports_[index].is_paused = !ports_[index].is_paused;
   serve(index);
-}
-
-// The packet that arrives so many events later; null: there is none.
-Packet* Fabric::expected(uint32_t ahead) {
-  const uint32_t event = events_.upcoming(ahead);
-  return kind_of(event) == Kind::arrival ? &packets_[index_of(event)] : nullptr;
-}
-
-// Each step reads what the step before has asked for.
-void Fabric::fetch() {
-  constexpr uint32_t kStep = kFetched / 5;
-  if (const Packet* const p = expected(5 * kStep)) prefetch(p, kLineBytes);
-  if (const Packet* const p = expected(4 * kStep)) prefetch(&ports_[p->port], sizeof(Port));
-  if (Packet* const p = expected(3 * kStep)) fetch_way(*p);
-  if (Packet* const p = expected(2 * kStep)) fetch_next_port(*p);
-  if (const Packet* const p = expected(kStep); p != nullptr && p->likely_port != kNoPort) {
-    const Port& port = ports_[p->likely_port];
-    fetch_waiting(port);
-    fetch_packet(p->is_high ? port.high.tail : port.low.tail);
-  }
-}
-
-void Fabric::fetch_packet(uint32_t packet) {
-  if (packet != kNoPacket) prefetch(&packets_[packet], kLineBytes);
-}
-
-// The packet that the port will send next.
-void Fabric::fetch_waiting(const Port& port) {
-  fetch_packet(port.high.empty() ? port.low.head : port.high.head);
-}
-
-void Fabric::fetch_way(Packet& packet) {
-  const Port& in = ports_[packet.port];
-  fetch_waiting(in);
-  packet.likely_port = kNoPort;
-  if (in.to_host) {
-    receiver_.expect(receiver_.owner, in.to);
-  } else {
-    routes_.fetch(in.to, packet.to);
-  }
-}
-
-void Fabric::fetch_next_port(Packet& packet) {
-  const Port& in = ports_[packet.port];
-  if (in.to_host) return;
-  const auto ports = routes_.next_ports(in.to, packet.to);
-  if (ports.empty()) return;
-  const auto count = static_cast<uint32_t>(ports.size());
-  packet.likely_port = ports[count == 1 ? 0 : routes_.choice(in.to, packet.path_hash, count)];
-  prefetch(&ports_[packet.likely_port], sizeof(Port));
 }
 
 // Brings the port up to now: packets that have left, and the packet in service.

@@ -115,10 +115,6 @@ class Fabric {
 
   // An event of kind arrival, of a packet, or pause, of a port.
   void on_event(Kind kind, uint32_t index, Picoseconds now);
-  // Prefetches what the next kFetched events will read, of several events ahead a step each.
-  static constexpr uint32_t kFetched = 30;
-  void fetch();
-
   // The link runs at that share of its rate from now on; 0: it has failed, and packets on it are
   // lost. Switches send nothing more to it; they find new routes when reroute() is called.
   void set_link(uint32_t link, double share, Picoseconds now);
@@ -131,11 +127,8 @@ class Fabric {
   uint32_t in_flight() const { return packets_.in_use(); }
 
  private:
-  Packet* expected(uint32_t ahead);
-  void fetch_packet(uint32_t packet);
-  void fetch_waiting(const Port& port);
-  void fetch_way(Packet& packet);
-  void fetch_next_port(Packet& packet);
+  friend class FabricFetch;
+
   void serve(uint32_t port);
   void finish_service(Port& port);
   bool start_service(uint32_t index);

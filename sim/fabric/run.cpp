@@ -1,6 +1,7 @@
 // The loop, and what begins and ends in it.
 #include "sim/fabric/run.h"
 
+#include "sim/fabric/fabric_fetch.h"
 #include "sim/fabric/hosts.h"
 #include "sim/fabric/model_hosts.h"
 #include "sim/fabric/units.h"
@@ -74,7 +75,7 @@ class Run {
         window_(window_of(plan.topology, plan.traffic)),
         fetches_(plan.topology.hosts() > plan.cached_hosts) {
     hosts_.attach(fabric_);
-    if (fetches_) events_.know_ahead(Fabric::kFetched);
+    if (fetches_) events_.know_ahead(FabricFetch::kEvents);
   }
 
   RunResult go(const std::function<void(const RunState&)>& told) {
@@ -141,7 +142,7 @@ class Run {
 
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
-    if (fetches_) fabric_.fetch();
+    if (fetches_) FabricFetch(fabric_).next();
     switch (kind_of(due.who)) {
       case Kind::arrival:
         return fabric_.on_event(Kind::arrival, index, now_);
