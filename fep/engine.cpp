@@ -44,12 +44,9 @@ bool Engine::collect(Instant now) {
   return moved;
 }
 
-bool Engine::transmit(Instant now, int rounds, Lead first) {
-  uint32_t payload_bytes = 0;
+bool Engine::transmit(Instant now, int rounds, Lead lead) {
   for (int round = 0; round < rounds; ++round) {
-    const Lead lead = payload_bytes < kLeadBytes ? first : Lead::answers;
     if (batch_->empty() && fep_->transmit(*batch_, now, lead) == 0) return true;
-    payload_bytes += batch_->payload_bytes();
     if (!flush(now)) return false;
     if (!fep_->has_work()) return true;
   }

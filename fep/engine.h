@@ -53,18 +53,15 @@ class Engine {
  private:
   static constexpr int kRounds = 4;
   static constexpr int kTxRounds = 16;               // of a stream a batch is one burst
-  static constexpr uint32_t kBulkBytes = 16 * 1024;  // After packets arrived the application runs
-                                                     // first; in a series of such rounds one in so
-                                                     // many checks errors and news.
+  static constexpr uint32_t kBulkBytes = 16 * 1024;  // of a batch behind which more may wait
   static constexpr uint32_t kAckBytes = 256 * 1024;  // received before ACKs leave at the latest
   // What arrived is for the application first; of so many such rounds in a row one looks at errors
   // and news.
   static constexpr uint32_t kArrivalRounds = 8;
-  static constexpr uint32_t kLeadBytes = 128 * 1024;  // of payload may lead in one call
   static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
 
-  // `first`: what leads the first batch; answers lead the others. False: the backend is full.
-  bool transmit(Instant now, int rounds, Lead first);
+  // See Pds::transmit. False: the backend is full.
+  bool transmit(Instant now, int rounds, Lead lead);
   bool flush(Instant now);  // false: packets stayed behind, detached
   static bool is_unreachable(int error);
   void on_path_errors(Instant now);

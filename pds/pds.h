@@ -71,8 +71,8 @@ class Pds final : public Service {
   // The same for each in turn, and faster than one by one when there are many PDCs.
   void receive(std::span<const RxDatagram> datagrams, Instant now);
   // Fills `batch` with what may go now: NACKs, ACKs, control packets, resends, new packets; with
-  // Lead::payload the last two come first. Of those that come last some may find no room, so
-  // callers that send batch after batch let answers lead in turn. What the call before put into a
+  // Lead::payload the last two come first, and the others wait while more of these do; after 128
+  // KiB or four batches they lead all the same. What the call before put into a
   // batch has left, or its payload was detached. [PDS-211]
   // Returns the number of packets added; 0: nothing may go until an event.
   uint32_t transmit(TxBatch& batch, Instant now, Lead lead = Lead::answers);

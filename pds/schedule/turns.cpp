@@ -4,10 +4,14 @@
 #include "base/prefetch.h"
 #include "pds/tx/may_send.h"
 
+#include <algorithm>
+
 namespace uet::pds {
 
 namespace {
 constexpr uint32_t kBulkBytes = 64 * 1024;
+// Payload that leads batch after batch; then answers do. A batch of short packets counts a quarter.
+constexpr uint32_t kLeadBytes = 128 * 1024;
 constexpr uint32_t kLongBurst =
     TxBatch::kCapacity / 4;  // packets; longer ones are of short packets
 
@@ -47,10 +51,14 @@ void Turns::send_control(TxBatch& batch, Instant now) {
 uint32_t Turns::transmit(TxBatch& batch, Instant now, Lead lead) {
   const uint32_t before = batch.size();
   if (flow_desk_.has_released()) flow_desk_.retire_flows(now);
-  if (lead == Lead::answers) send_answers(batch, now);
+  const bool payload_leads = lead == Lead::payload && led_bytes_ < kLeadBytes;
+  if (!payload_leads) send_answers(batch, now);
   send_data(batch, now);
-  // Where more payload waits, the next batch has the answers, or the one after it.
-  if (lead == Lead::payload && !schedule_.has_new_work()) send_answers(batch, now);
+  // Answers in the middle of a message would delay its end.
+  const bool is_end = !schedule_.has_new_work();
+  if (payload_leads && is_end) send_answers(batch, now);
+  const bool have_left = !payload_leads || (is_end && !batch.full());
+  led_bytes_ = have_left ? 0 : led_bytes_ + std::max(batch.payload_bytes(), kLeadBytes / 4);
   if (schedule_.take_credit_wanted()) {
     // Who waits for credit asks at once, or goes on without it. [CMS-127, CMS-128]
     send_control(batch, now);

@@ -61,6 +61,7 @@ class Turns {
   CloseSteps& steps_;
   Reclaim& reclaim_;
   Flows& flow_desk_;
+  uint32_t led_bytes_ = 0;  // payload that has led since answers last left
 };
 
 }  // namespace uet::pds

@@ -80,6 +80,35 @@ TEST_F(BurstTest, TheLongBurstsOfAStreamLeaveWhole) {
   }
 }
 
+// An ACK in the middle of a message would delay its end. Yet no stream holds up the ACKs of others,
+// whether its batches are long, or short because the backend takes no more.
+TEST_F(BurstTest, PayloadLeadsFor128KiBOrFourBatches) {
+  config_.payload_mtu = 1024;
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.initial_window_packets = 4000;
+  for (const uint32_t octets : {1u << 20, 8u}) {
+    Bench b(config_, cms);
+    b.client.mtu = 1024;
+    b.open_initiator(1);
+    b.rx_header(b.ack(b.start));
+    b.rx(b.request(kFirst.value()));
+    for (uint32_t message = 2; message < 1000; ++message) b.client.post(b.flow, message, octets);
+    TxBatch batch;
+    uint32_t bytes = 0;
+    uint32_t batches = 0;
+    for (bool is_answer = false; !is_answer && batches < 100; ++batches) {
+      ASSERT_GT(b.pds->transmit(batch, b.now, Lead::payload), 0u);
+      const auto type = wire::Prologue::of(wire::load_u16(batch.packets()[0].header)).type;
+      is_answer = !wire::is_request(type);
+      if (!is_answer) bytes += batch.payload_bytes();
+      batch.clear();
+    }
+    EXPECT_EQ(batches, octets == 8 ? 5u : 3u) << "the last of them begins with the ACK";
+    EXPECT_LE(bytes, 192u * 1024);
+  }
+}
+
 // [PDS-004] A short packet counts for a quarter of another: four times as many share an EV.
 TEST_F(BurstTest, ShortPacketsMakeLongBursts) {
   config_.packets_per_entropy = 8;
