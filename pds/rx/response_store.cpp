@@ -180,7 +180,7 @@ StoredResponse* ResponseStore::stored_for(Pdc& pdc, Psn psn) {
 // above is freed first, it leaves one of its two places to the first.
 void ResponseStore::free_stored(Pdc& pdc, StoredResponse& entry) {
   StoredResponse* const first = pdc.responses.first();
-  if (entry.places == 2 && first->places == 0) {
+  if (entry.places == 2 && first->places == 0 && !first->is_extra) {
     first->places = 1;
     entry.places = 1;
   }
