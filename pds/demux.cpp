@@ -125,13 +125,13 @@ void Demux::on_inbound(const Inbound& in, Instant now) {
   if (pdc->is_unverified()) schedule_.want_send(*pdc);  // data that waited for octets
   const PdcHandle handle = pdc->handle;
   const Admission result = inbox_.admit(*pdc, in, now);
-  refuse(*pdc, in.trigger, result, now);
+  send_refusal(*pdc, in.trigger, result, now);
   // Each packet may be the last one that a received Close has waited for. The PDC may be gone then.
   if (result.is_taken && pdc->life.close_received()) steps_.finish_received_close(*pdc, now);
   if (in.syn) door_.drop_if_unused(handle);
 }
 
-void Demux::refuse(Pdc& pdc, const AckTrigger& packet, const Admission& result, Instant now) {
+void Demux::send_refusal(Pdc& pdc, const AckTrigger& packet, const Admission& result, Instant now) {
   if (!result.is_refused()) return;
   replies_.nack(pdc, result.nack, packet, result.payload, now);
 }
@@ -267,7 +267,7 @@ void Demux::on_trimmed_request(const RxDatagram& d, Instant now) {
       return replies_.nack(*pdc, code, in.trigger, now);
     case Arrival::dup_window:
     case Arrival::dup_below:
-      return refuse(*pdc, in.trigger, inbox_.on_trimmed_duplicate(*pdc, in, how, now), now);
+      return send_refusal(*pdc, in.trigger, inbox_.on_trimmed_duplicate(*pdc, in, how, now), now);
     case Arrival::too_old:
     case Arrival::beyond_range:
       return res_.counters.add(Count::drop_trimmed);
@@ -370,7 +370,7 @@ void Demux::on_nack(const RxDatagram& d, Instant now) {
   }
   const auto again = nack_reader_.process_nack(*pdc, h, d, now);
   if (!again) return;
-  refuse(*pdc, *again, inbox_.answer_again(*pdc, *again, Count::ack_duplicate, now), now);
+  send_refusal(*pdc, *again, inbox_.answer_again(*pdc, *again, Count::ack_duplicate, now), now);
 }
 
 }  // namespace uet::pds

@@ -61,7 +61,7 @@ class Demux {
   void on_request(const RxDatagram& d, Instant now);
   void on_control(const RxDatagram& d, Instant now);
   void on_inbound(const Inbound& in, Instant now);
-  void refuse(Pdc& pdc, const AckTrigger& packet, const Admission& result, Instant now);
+  void send_refusal(Pdc& pdc, const AckTrigger& packet, const Admission& result, Instant now);
   Pdc* look_up(const Inbound& in, Instant now);
   void refuse_binding(const Pdc& pdc, const Inbound& in, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
