@@ -112,12 +112,12 @@ class FlushPolicy {
     replies_.on_found();
     if (held) return Decision::came_posts;
     if (!came.queued) return Decision::came_nothing;
-    if (!came.is_message) {
+    if (!came.is_message && others.has_helper) {
       on_arrival(now);
       const bool waits = !came.pressed && expects_more(others, now);
       return waits ? Decision::came_own : Decision::came_no_habit;
     }
-    const bool waits = replies_.on_delivered(now);
+    const bool waits = came.is_message && replies_.on_delivered(now);
     if (!others.has_helper) return Decision::came_unserved;
     return waits ? Decision::came_waits : Decision::came_no_habit;
   }

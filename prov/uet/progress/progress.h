@@ -100,8 +100,8 @@ class ProgressEngine {
     }
     // The owner's turn: a poll of its queue or counter. Owners are asked for receives only here.
     // `deliver` hands over their entries, before and after. [LF-159]
-    template <class Deliver, class Ready>
-    void turn(Deliver deliver, Ready ready) {
+    template <class Deliver, class Asked>
+    void turn(Deliver deliver, Asked ready) {
       call_out([&] {
         deliver();
         {
