@@ -2,6 +2,7 @@
 // while they still work on another: asked for then, its state is there when its turn comes.
 #pragma once
 
+#include <algorithm>
 #include <cstddef>
 
 namespace uet {
@@ -17,10 +18,10 @@ inline void prefetch(const void* at, size_t bytes) {
   asm volatile("");
 }
 
-// From one member of an object up to a later one.
+// From one member of an object up to a later one, a page at most.
 inline void prefetch_between(const void* first, const void* end) {
-  prefetch(first,
-           static_cast<size_t>(static_cast<const char*>(end) - static_cast<const char*>(first)));
+  const auto bytes = static_cast<const char*>(end) - static_cast<const char*>(first);
+  prefetch(first, static_cast<size_t>(std::clamp<ptrdiff_t>(bytes, 0, 4096)));
 }
 
 }  // namespace uet

@@ -36,7 +36,7 @@ struct alignas(64) Packet {
   bool is_trimmable;
   bool is_high;          // control, ACKs, trimmed: served before data
   uint8_t epoch;         // of the port when it went on the cable
-  uint32_t likely_port;  // that it takes next; kNoPacket: not known yet
+  uint32_t likely_port;  // that it probably takes next, for prefetching
   std::array<std::byte, kHeaderBytes> header;
 };
 static_assert(sizeof(Packet) == 128);
