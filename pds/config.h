@@ -192,7 +192,7 @@ struct Config {
     return dscp == trimmed_dscp || dscp == trimmed_lasthop_dscp;
   }
 
-  // Hosts that may keep one response beyond their share at once. [PDS-109]
+  // At most so many hosts have a response beyond their share at once. [PDS-109]
   uint32_t gd_extra() const { return 1 + gd_entries / 64; }
   // No time-out is shorter. [PDS-140]
   Duration shortest_rto() const { return std::min(rto_init, rto_min); }

@@ -11,7 +11,7 @@ using wire::NackCode;
 namespace {
 // Proof that the peer receives our packets: its packet has our PDCID, which it can only know from
 // our answer, and a PSN in the window. A Probe may have the PSN before the first one. A secured
-// source may have what it likes before, but counts as half-open until then. [PDS-252]
+// source gets return data without a proof, but counts as half-open until then. [PDS-252]
 bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
   if (pdc.is_initiator() || pdc.proof.is_confirmed() || in.syn) return false;
   const int32_t distance = in.psn() - pdc.start.psn();
