@@ -81,7 +81,7 @@ TEST_F(BurstTest, TheLongBurstsOfAStreamLeaveWhole) {
 }
 
 // An ACK in the middle of a message would delay its end. Yet no stream holds up the ACKs of others,
-// whether its batches are long, or short because the backend takes no more.
+// whether its batches are long or short. [PDS-083]
 TEST_F(BurstTest, PayloadLeadsFor128KiBOrFourBatches) {
   config_.payload_mtu = 1024;
   cms::Config cms;

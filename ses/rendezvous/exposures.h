@@ -48,8 +48,8 @@ class Exposures {
 
   // When the target is asked whether it still lives, if nothing is heard before.
   Instant next_look(const TxMessage& m) const;
-  // Nothing was heard. False: the target has given up; else it is asked with a probe. Held up: messages
-  // of it wait for our application, so it may be unable to read.
+  // Nothing was heard. False: the target has given up; else it is asked with a probe. Held up:
+  // messages of it wait for our application, so it may be unable to read.
   static bool on_silence(Exposure& x, bool is_held_up);
   // The probe was refused with that code. True: the send is over.
   static bool on_probe_refused(Exposure& x, wire::ReturnCode code);
