@@ -12,8 +12,9 @@ namespace {
 constexpr uint32_t kShortBytes = 512;  // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
 constexpr uint32_t kAckRequestsPerTurn = 16;
-// So many packets in flight, as many as a message of 64 KiB has, are no stream yet.
-constexpr uint32_t kFewInFlight = 8;
+// So many octets in flight toward a peer are no stream yet: 64 KiB with their headers. The ACK of a
+// message may come behind the reply to it.
+constexpr uint32_t kFewInFlight = 72 * 1024;
 }  // namespace
 
 // A Close command or Close Request: the next PSN, resent like data. False: it has not gone, and
@@ -236,7 +237,8 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));
   // A burst that begins in the middle of a message that a peer waits for delays its end: the last
   // super-packet then has more to be looked at. [PDS-004, decision 7]
-  if (ref.som && !ref.eom && pdc.tx.size() <= kFewInFlight) pdc.burst.end();
+  const bool is_stream = pdc.path->ccc.inflight_bytes() > kFewInFlight;
+  if (ref.som && !ref.eom && !is_stream) pdc.burst.end();
   if (pdc.tx.empty()) {
     pdc.waiting.begin(now);
     if (!pdc.path->base_rtt.idle_since.is_never()) schedule_.resume(*pdc.path, now);
