@@ -99,6 +99,23 @@ TEST_F(ResponseStorePartTest, ThePacketThatFillsAGapFindsItsPlace) {
   EXPECT_TRUE(may_store(pdc, 2));
 }
 
+// [PDS-109] Without a free place a host gets one beyond its share, which no response above a gap
+// changes into one of the others.
+TEST_F(ResponseStorePartTest, ThePlaceBeyondTheShareStaysOne) {
+  create(64);
+  Pdc& pdc = target();
+  int held = 0;
+  for (; static_cast<int>(pdc.responses.places()) == held; ++held) receive(pdc, held);
+  EXPECT_FALSE(may_store(pdc, held)) << "one only";
+  store_.clear_up_to(pdc, kFirst + held - 2);
+  ASSERT_NE(store_.find(pdc, kFirst + held - 1), nullptr);
+  EXPECT_EQ(pdc.responses.places(), 0u);
+  receive(pdc, held + 1, false);
+  EXPECT_EQ(pdc.responses.places(), 2u);
+  store_.free_stored(pdc, *store_.find(pdc, kFirst + held + 1));
+  EXPECT_EQ(pdc.responses.places(), 0u);
+}
+
 // [PDS-109] A PDC has so many, and above a gap one fewer.
 TEST_F(ResponseStorePartTest, APdcHasALimit) {
   create(64);
