@@ -55,7 +55,7 @@ void Demux::fetch_pdc(std::span<const std::byte> datagram) const {
 void Demux::fetch_rest(const Pdc& pdc) const {
   prefetch(pdc.path, Path::kHotBytes);
   prefetch(&res_.peers[pdc.peer], sizeof(Peer));
-  pdc.tx.prefetch_oldest();
+  pdc.tx.prefetch_slot(pdc.tx.base());
 }
 
 void Demux::receive(const RxDatagram& d, Instant now) {

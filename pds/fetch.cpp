@@ -40,7 +40,7 @@ void Fetch::rest(std::span<const std::byte> datagram) const {
   prefetch(pdc->flow, sizeof(Flow));
   if (!pdc->tx.empty()) {
     prefetch(pdc->path, sizeof(Path));
-    pdc->tx.prefetch_head();
+    pdc->tx.prefetch_slot(pdc->tx.next());
   }
   parts_.schedule.wheel_.fetch_next();
 }

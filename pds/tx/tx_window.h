@@ -56,14 +56,11 @@ class TxWindow {
   // The slot of a packet that is outstanding, or was answered and its slot not used again; else
   // null. [PDS-070]
   TxSlot* recent(Psn psn);
-  // The slot that will most likely be answered next.
-  void prefetch_oldest() const {
-    if (!empty()) prefetch(&memory_.slot(base_), sizeof(TxSlot));
-  }
-  // The queues of the slots, and the slot of the next packet.
-  void prefetch_head() const {
+  // The slot of that packet, outstanding or the next one, and the queues of the slots.
+  void prefetch_slot(Psn psn) const {
+    if (!memory_.is_held()) return;
     prefetch(memory_.head(), sizeof(TxHead));
-    if (memory_.is_held()) prefetch(&memory_.slot(next_), sizeof(TxSlot));
+    prefetch(&memory_.slot(psn), sizeof(TxSlot));
   }
   // Marks it answered and moves base() over everything answered.
   void complete(Psn psn);
