@@ -125,10 +125,11 @@ struct Plan {
            outlasts_refusals() || (spec_timers && (is_lossy() || is_scarce()));
   }
   // A PDC that waits for a slow application is busy and keeps its place. Where its peer has no
-  // second place, the peer's next PDC is refused with NO_PDC_AVAIL; refusals without any progress
-  // end an operation after five times the peer time-out. [PDS-148, PDS-181, SES-191] So do those
-  // for want of a place for a response, where there are fewer than two for each message that may
-  // wait for the application. [PDS-109]
+  // second place, the peer's next PDC is refused with NO_PDC_AVAIL. Refusals without any progress
+  // end an operation after five times the peer time-out. [PDS-148, PDS-181, SES-191]
+  // The store of responses is small if it has fewer than two places for each message that may wait
+  // for the application. Then messages are refused with NO_GTD_DEL_AVAIL, and end likewise.
+  // [PDS-109]
   bool outlasts_refusals() const {
     const bool has_few_places = gd_entries < 2 * unexpected_messages;
     return slow_application > Duration::seconds(5 * 60) &&

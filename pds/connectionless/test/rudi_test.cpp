@@ -96,7 +96,8 @@ TEST_F(RudiPartTest, AResendHasTheNumberOfItsPacket) {
   EXPECT_EQ(counted(Count::rudi_retx_rto), 1u);
 }
 
-// [PDS-203] A NACK for want of room puts the packet off; one for good ends it.
+// [PDS-203] A NACK that says that there is no room delays the packet; a NACK with an error code
+// fails it.
 TEST_F(RudiPartTest, ANackDelaysOrFailsAPacket) {
   post(1);
   const auto sent = transmit();
