@@ -39,6 +39,17 @@ class AllParts : public EndingParts {
  protected:
   using EndingParts::EndingParts;
 
+  // With the references and counts that the end of a PDC takes back.
+  Pdc& held(Pdc& pdc) {
+    peers_.add_ref(peer_);
+    ++path_.refs;
+    if (!pdc.is_initiator()) {
+      peers_.count_target(peer_, 1);
+      shares_.take(0, pdc.job);
+    }
+    return pdc;
+  }
+
   LossRecovery loss_{res_, schedule_};
   Outbox outbox_{res_, schedule_, idle_, proofs_, closing_, loss_};
   TailProbes probes_{res_, schedule_, proofs_, loss_, outbox_};

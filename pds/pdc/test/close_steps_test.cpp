@@ -8,16 +8,6 @@ namespace {
 
 class CloseStepsPartTest : public AllParts {
  protected:
-  // The refs that the end of a PDC drops.
-  Pdc& held(Pdc& pdc) {
-    peers_.add_ref(peer_);
-    ++path_.refs;
-    if (!pdc.is_initiator()) {
-      peers_.count_target(peer_, 1);
-      shares_.take(0, pdc.job);
-    }
-    return pdc;
-  }
   void receive(Pdc& pdc, int offset) { pdc.rx.accept(res_.rx_pool, kFirst + offset, false); }
   // A Close command has come, as the PSN at that distance.
   void receive_close(Pdc& pdc, int offset) {

@@ -11,14 +11,8 @@ constexpr Duration kSecond = Duration::seconds(1);
 class DeadlinesPartTest : public AllParts {
  protected:
   Pdc& held(Pdc& pdc) {
-    peers_.add_ref(peer_);
-    ++path_.refs;
-    if (!pdc.is_initiator()) {
-      peers_.count_target(peer_, 1);
-      shares_.take(0, pdc.job);
-    }
     peers_[peer_].last_heard = kNow;
-    return pdc;
+    return AllParts::held(pdc);
   }
   // Returns the deadline for which it was armed again, from kNow on.
   std::string fire(Pdc& pdc, Duration later) {
