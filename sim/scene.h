@@ -10,6 +10,7 @@
 #include "sim/plan.h"
 
 #include "sim/recording/endpoint.h"
+#include "sim/world/clock.h"
 
 #include "base/rng.h"
 
@@ -24,7 +25,6 @@ inline constexpr uint64_t kReceiveBit = uint64_t{1} << 40;  // in OpContext::use
 inline constexpr uint64_t kWildcardTag = uint64_t{1} << 48;
 inline constexpr uint64_t kDecoyTag = uint64_t{1} << 50;
 inline constexpr uint64_t kIgnoreId = 0xffff'ffff;
-inline constexpr uint32_t kNobody = UINT32_MAX;
 
 // Wildcard receives match any message of their sender: bit 48 and the process above the id.
 inline uint64_t tag_of(const Operation& op) {

@@ -1,14 +1,15 @@
-// The event loop: each host runs when it has packets, a timer or something to post.
+// The world of a run: each host runs when it has packets, a timer or something to post.
 #include "sim/simulation.h"
 
 #include "sim/address_book.h"
 #include "sim/faults/odd_peer.h"
 #include "sim/faults/stranger.h"
 #include "sim/host.h"
+#include "sim/host_network.h"
 #include "sim/oracles/wire_oracle.h"
 #include "sim/secured_host.h"
 #include "sim/workload.h"
-#include "sim/world/clock.h"
+#include "sim/world/world.h"
 
 #include "fep/settle.h"
 #include "io/simnet/simnet.h"
@@ -136,19 +137,20 @@ class Run {
   Run(const Plan& plan, uint64_t seed, recording::Writer* writer)
       : plan_(plan),
         writer_(writer),
-        net_(seed ^ 0x6e6574, network_of(plan)),
+        network_(seed ^ 0x6e6574, network_of(plan)),
         workload_(plan, seed, writer != nullptr),
         rng_(seed, 0x6e6f6465),
         nodes_(plan.endpoints) {
-    net_.set_plan(plan.faults);
-    net_.advance(kStart);
+    net().set_plan(plan.faults);
+    net().advance(kStart);
     if (plan.stranger > 0) {
-      stranger_ = std::make_unique<Stranger>(net_, plan.stranger, rng_.u64());
+      stranger_ = std::make_unique<Stranger>(net(), plan.stranger, rng_.u64());
     }
     for (uint32_t i = 0; i < plan.endpoints; ++i) {
-      clock_.wake(clock_.add(), kStart);
+      world_.wake(world_.add(), kStart);
       add_node(i);
     }
+    accident_ = world_.add();
     draw_accidents();
   }
 
@@ -169,22 +171,21 @@ class Run {
         result_.counters[std::string("tss_") + name] = value;
       });
     }
-    result_.simulated = clock_.now() - kStart;
+    result_.simulated = world_.now() - kStart;
     return std::move(result_);
   }
 
  private:
   void add_node(uint32_t index) {
     Node& node = nodes_[index];
-    auto port = net_.attach(address_of(index));
+    auto port = net().attach(address_of(index));
     node.port = port.get();
     const uint32_t number = port->index();
-    if (host_of_port_.size() <= number) host_of_port_.resize(number + 1, kNobody);
-    host_of_port_[number] = index;
+    network_.assign(number, index);
     std::unique_ptr<io::PacketIo> card = std::move(port);
     if (plan_.secured) {
       node.keys = std::make_unique<SecuredHost>(address_of(index), node.counter, number,
-                                                [this] { return clock_.now(); });
+                                                [this] { return world_.now(); });
       const pds::Config usual;
       const auto bit = [](uint8_t dscp) { return uint64_t{1} << dscp; };
       card = node.keys->around(std::move(card),
@@ -223,13 +224,13 @@ class Run {
     if (plan_.restart) {
       restarts_ = static_cast<uint32_t>(rng_.below(plan_.endpoints));
       const auto span = static_cast<uint64_t>(plan_.spread.ns()) / 2;
-      restart_at_ = kStart + Duration::nanoseconds(int64_t(rng_.below(span)));
+      set_restart(kStart + Duration::nanoseconds(int64_t(rng_.below(span))));
     }
     if (plan_.one_way > Duration::zero()) {
       io::FaultPlan path = plan_.faults;
       const Instant from = soon();
       path.blackholes[path.blackhole_count++] = {from, from + plan_.one_way};
-      net_.set_path(address_of(0), address_of(1), path);
+      net().set_path(address_of(0), address_of(1), path);
     }
   }
 
@@ -253,21 +254,25 @@ class Run {
     node.port = nullptr;
   }
 
+  void set_restart(Instant at) {
+    restart_at_ = at;
+    world_.wake(accident_, at);
+  }
   // First call: the endpoint dies. Second, if it is not gone for good: another one begins at its
   // address. [PDS-190..192]
   void restart() {
     Node& node = nodes_[restarts_];
+    const Instant now = world_.now();
     if (node.host.is_up()) {
       retire(node);
       workload_.lose(restarts_);
-      clock_.wake(restarts_, Instant::never());
-      restart_at_ = plan_.kill ? Instant::never() : clock_.now() + plan_.restart_gap;
-      return;
+      world_.wake(restarts_, Instant::never());
+      return set_restart(plan_.kill ? Instant::never() : now + plan_.restart_gap);
     }
-    restart_at_ = Instant::never();
+    set_restart(Instant::never());
     add_node(restarts_);
-    workload_.come_back(clock_.now());
-    clock_.wake(restarts_, clock_.now());
+    workload_.come_back(now);
+    world_.wake(restarts_, now);
   }
 
   // Runs until `done`, an oracle breaks, or the limit passes.
@@ -282,45 +287,37 @@ class Run {
     if (++steps_ > kStepsMax) {
       return fail("the run did not end in 100 million steps; waiting: " + workload_.unfinished());
     }
-    const Instant next = std::min({net_.next_event(), clock_.next(), restart_at_});
-    if (next.is_never())
+    const Instant next = world_.next();
+    if (next.is_never()) {
       return fail("nothing will ever happen; waiting: " + workload_.unfinished());
-    const Instant now = std::max(clock_.now(), next);
-    clock_.advance(now);
-    if (now - kStart > limit_) {
+    }
+    if (next - kStart > limit_) {
       return fail("not finished after " + std::to_string(limit_.ms()) +
                   " ms; waiting: " + workload_.unfinished());
     }
-    net_.advance(now);
-    if (restart_at_ <= now) restart();
-    for (uint32_t port = net_.take_touched(); port != io::SimNet::kNoPort;
-         port = net_.take_touched()) {
-      const uint32_t index = port < host_of_port_.size() ? host_of_port_[port] : kNobody;
-      if (index != kNobody && nodes_[index].host.is_up()) clock_.call(index);
-    }
-    for (const uint32_t index : clock_.take_due()) {
-      if (!visit(index)) return false;
-    }
-    return true;
+    world_.step(next, [this](uint32_t actor) {
+      if (actor != accident_) return visit(actor);
+      restart();
+      return restart_at_;
+    });
+    return result_.violation.empty();
   }
 
-  bool visit(uint32_t index) {
+  // Returns when the host runs again.
+  Instant visit(uint32_t index) {
     Node& node = nodes_[index];
-    const Instant now = clock_.now();
-    if (node.paused_from <= now && now < node.paused_until) {
-      clock_.wake(index, node.paused_until);
-      return true;
-    }
+    const Instant now = world_.now();
+    if (!node.host.is_up() || !result_.violation.empty()) return Instant::never();
+    if (node.paused_from <= now && now < node.paused_until) return node.paused_until;
     const Instant next_post = workload_.post_due(index, now);
     const bool moved = node.host.run(now);
     workload_.judge();
-    if (!workload_.violation().empty()) return fail(workload_.violation());
-    if (!node.oracle->violation().empty()) return fail(node.oracle->violation());
+    note(workload_.violation());
+    note(node.oracle->violation());
     // Received packets may have made room for posts, or may require some; and more may wait.
     const bool wants_more = moved && (node.port->readable() || workload_.has_due(index, now));
-    clock_.wake(index, std::min(next_post, node.host.next_run(now, wants_more)));
     note_closed(node);
-    return true;
+    return std::min(next_post, node.host.next_run(now, wants_more));
   }
 
   void note_closed(Node& node) {
@@ -341,8 +338,8 @@ class Run {
     open_ = static_cast<uint32_t>(nodes_.size());
     for (uint32_t i = 0; i < nodes_.size(); ++i) {
       if (nodes_[i].host.is_up()) {
-        nodes_[i].host.close(clock_.now());
-        clock_.wake(i, clock_.now());
+        nodes_[i].host.close(world_.now());
+        world_.wake(i, world_.now());
       }
       note_closed(nodes_[i]);
     }
@@ -353,25 +350,29 @@ class Run {
     }
   }
 
+  // The first violation counts. Empty: there is none.
+  void note(const std::string& violation) {
+    if (result_.violation.empty()) result_.violation = violation;
+  }
   bool fail(const std::string& what) {
-    if (result_.violation.empty()) result_.violation = what;
+    note(what);
     return false;
   }
 
-  static constexpr uint32_t kNobody = UINT32_MAX;
+  io::SimNet& net() { return network_.net(); }
 
   Plan plan_;
   recording::Writer* writer_;
   const fep::Config config_ = config_of(plan_);
   const Duration limit_ = limit_of(plan_);
-  Clock clock_{kStart};  // its actors are the hosts, by index
-  io::SimNet net_;
+  HostNetwork network_;
+  World<HostNetwork> world_{network_, kStart};  // its actors: the hosts, by index; the accident
   std::unique_ptr<Stranger> stranger_;
   Workload workload_;
   Rng rng_;
   std::vector<Node> nodes_;
-  std::vector<uint32_t> host_of_port_;
-  uint32_t restarts_ = 0;
+  uint32_t accident_ = kNobody;  // what ends a host and starts it again
+  uint32_t restarts_ = 0;        // that host
   Instant restart_at_ = Instant::never();
   tss::Counts secured_counts_;
   uint64_t steps_ = 0;

@@ -4,7 +4,7 @@
 #include "fep/fabric_endpoint.h"
 
 #include "base/rng.h"
-#include "sim/world/world.h"
+#include "sim/world/stations.h"
 #include "wire/pds.h"
 #include "wire/ses.h"
 
@@ -142,7 +142,7 @@ class FloodTest : public ::testing::Test {
     std::map<uint64_t, Instant> received;  // by tag
     uint64_t receives = 0;
     uint64_t failed = 0;
-    const sim::World<FabricEndpoint>* world = nullptr;
+    const sim::Stations<FabricEndpoint>* world = nullptr;
   };
   // One port of an attacker. It opens as many PDCs as it can and keeps them.
   struct Attacker {
@@ -323,7 +323,7 @@ class FloodTest : public ::testing::Test {
     ASSERT_TRUE(honest_.fep->ses().send(honest_.endpoint, request, now()).ok());
   }
 
-  sim::World<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
+  sim::Stations<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
   Rng rng_{7, 7};
   Forgery forgery_{8};
   Side honest_;

@@ -3,7 +3,7 @@
 // measure (see SetUp) and no endpoint but the first is made, so that run stays short.
 #include "fep/fabric_endpoint.h"
 #include "fep/settle.h"
-#include "sim/world/world.h"
+#include "sim/world/stations.h"
 
 #include "base/zero_pages.h"
 
@@ -113,7 +113,7 @@ class ServingTest : public IdleTest {
                      [](TxPacket&, sim::Datagram&) -> sim::Fate { return {1_us}; });
   }
 
-  sim::World<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
+  sim::Stations<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
   std::array<Side, 2 * kPairs> sides_;
   std::array<std::byte, 1024> payload_{};
   std::array<std::byte, 1024> room_{};

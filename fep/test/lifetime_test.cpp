@@ -3,7 +3,7 @@
 // are peers. Simulated time. [PDS-247, PDS-248, T-02]
 #include "fep/fabric_endpoint.h"
 
-#include "sim/world/world.h"
+#include "sim/world/stations.h"
 #include "wire/pds.h"
 
 #include <gtest/gtest.h>
@@ -147,7 +147,7 @@ class LifetimeTest : public ::testing::Test {
   Side server_;
   std::array<std::byte, 64> payload_{};
   std::array<std::byte, 64> room_{};
-  sim::World<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
+  sim::Stations<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
 };
 
 // [PDS-247] A server that inserts, answers and removes its peers one after the other: 20,000 of

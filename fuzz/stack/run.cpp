@@ -7,7 +7,7 @@
 #include "fuzz/stack/strangers.h"
 
 #include "fep/settle.h"
-#include "sim/world/world.h"
+#include "sim/world/stations.h"
 #include "wire/packet.h"
 
 #include <algorithm>
@@ -379,7 +379,7 @@ class Run {
   Ledger ledger_;
   Forger forger_;
   Strangers strangers_{carrier_.is_sealed()};
-  sim::World<Node> world_{kStart, kBatchesMax};
+  sim::Stations<Node> world_{kStart, kBatchesMax};
   std::vector<sim::Datagram> sent_;  // at the last transmit()
   bool is_over_ = false;             // the program; no more interference
   uint64_t seed_ = 0;

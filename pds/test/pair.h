@@ -1,4 +1,4 @@
-// A world of two Pds with a stub client each. The test decides what becomes of each packet; without
+// Two Pds with a stub client each. The test decides what becomes of each packet; without
 // that, one copy arrives after a delay. Simulated time.
 #pragma once
 
@@ -6,7 +6,7 @@
 #include "pds/test/stub_client.h"
 
 #include "base/rng.h"
-#include "sim/world/world.h"
+#include "sim/world/stations.h"
 
 #include <functional>
 #include <map>
@@ -146,7 +146,7 @@ class Pair {
     EXPECT_EQ(at->second, ses) << "a PSN is used twice";
   }
 
-  sim::World<Pds> world_{kStart};
+  sim::Stations<Pds> world_{kStart};
   std::map<std::tuple<int, uint16_t, uint32_t>, std::vector<std::byte>> psns_;
 };
 

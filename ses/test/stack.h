@@ -1,4 +1,4 @@
-// A world of two SES over the real PDS, in which some packets are lost or overtake others.
+// Two SES over the real PDS, in which some packets are lost or overtake others.
 // Simulated time.
 #pragma once
 
@@ -7,7 +7,7 @@
 #include "pds/pds.h"
 
 #include "base/rng.h"
-#include "sim/world/world.h"
+#include "sim/world/stations.h"
 
 #include <gtest/gtest.h>
 
@@ -19,7 +19,7 @@ namespace uet::ses::test {
 
 using Octets = std::vector<std::byte>;
 
-// A station of the world.
+// A station.
 struct Side {
   Side(uint8_t number, uint64_t seed) {
     self.family = FabricAddress::Family::ipv4;
@@ -83,14 +83,14 @@ struct Side {
 
 class StackFixture {
  protected:
-  static constexpr uint32_t kA = 0, kB = 1;  // in the world
+  static constexpr uint32_t kA = 0, kB = 1;  // in world_
 
   // Two new sides, at the time that it is.
   void meet(uint64_t seed_of_a, uint64_t seed_of_b) {
     const Instant start = now();
     a_ = std::make_unique<Side>(uint8_t{1}, seed_of_a);
     b_ = std::make_unique<Side>(uint8_t{2}, seed_of_b);
-    world_ = std::make_unique<sim::World<Side>>(start);
+    world_ = std::make_unique<sim::Stations<Side>>(start);
     world_->add(*a_, a_->self);
     world_->add(*b_, b_->self);
   }
@@ -122,8 +122,8 @@ class StackFixture {
   std::deque<Octets> payloads_, rooms_;
   std::unique_ptr<Side> a_;
   std::unique_ptr<Side> b_;
-  std::unique_ptr<sim::World<Side>> world_ =
-      std::make_unique<sim::World<Side>>(Instant::from_ns(1'000'000'000));
+  std::unique_ptr<sim::Stations<Side>> world_ =
+      std::make_unique<sim::Stations<Side>>(Instant::from_ns(1'000'000'000));
   size_t expected_ = 0;
   bool reorders_ = true;
 };

@@ -1,6 +1,5 @@
-// The loops beside World: a pipe between two stations, and machines at a network.
+// Two stations joined by a pipe.
 #include "sim/world/pipe.h"
-#include "sim/world/drive.h"
 
 #include <gtest/gtest.h>
 
@@ -87,63 +86,6 @@ TEST(PipeTest, TimersRunWhenTheirTimeHasCome) {
   pipe.run_until([&] { return !a.received.empty(); }, [](FabricAddress to) { return to; });
   EXPECT_EQ(a.received, std::vector<uint8_t>{99});
   EXPECT_EQ(pipe.now(), kStart + Duration::nanoseconds(3000));
-}
-
-// Something arrives at each of these times.
-struct Line {
-  std::vector<Instant> events;
-  Instant at = kStart;
-
-  Instant now() const { return at; }
-  Instant next_event() const {
-    for (const Instant e : events) {
-      if (e > at) return e;
-    }
-    return Instant::never();
-  }
-  void advance(Instant now) { at = now; }
-};
-
-TEST(DriveTest, MachinesAreVisitedAtEventsAndWhenTheyWant) {
-  const auto after = [](int64_t ns) { return kStart + Duration::nanoseconds(ns); };
-  Line line{{after(10), after(25), after(70)}};
-  std::vector<Instant> visits;
-  const auto visit = [&](Instant now) {
-    visits.push_back(now);
-    return now == after(10) ? after(20) : Instant::never();
-  };
-  EXPECT_EQ(drive(
-                line, after(50), [] { return false; }, visit),
-            after(50));
-  EXPECT_EQ(visits, (std::vector{kStart, after(10), after(20), after(25)}));
-  EXPECT_EQ(line.at, after(50));
-}
-
-// What a visit sends arrives at its time, although nothing was in flight before.
-TEST(DriveTest, WhatAVisitSendsIsTheNextEvent) {
-  Line line;
-  std::vector<Instant> visits;
-  const auto visit = [&](Instant now) {
-    visits.push_back(now);
-    if (now == kStart) line.events.push_back(now + Duration::nanoseconds(10));
-    return Instant::never();
-  };
-  drive(
-      line, kStart + Duration::nanoseconds(50), [] { return false; }, visit);
-  EXPECT_EQ(visits, (std::vector{kStart, kStart + Duration::nanoseconds(10)}));
-}
-
-TEST(DriveTest, TimeGoesOnAndTheRunEndsWhenItIsDone) {
-  Line line;
-  int visits = 0;
-  const auto at_once = [&](Instant now) {
-    ++visits;
-    return now;
-  };
-  const Instant end = drive(
-      line, kStart + Duration::seconds(1), [&] { return visits == 3; }, at_once);
-  EXPECT_EQ(end, kStart + Duration::nanoseconds(3));
-  EXPECT_EQ(line.at, end);
 }
 
 }  // namespace

@@ -1,160 +1,113 @@
-// Datagrams in flight and their order of arrival; and a world of two stations that count.
+// The world: which actors it visits, when, and in which order.
 #include "sim/world/world.h"
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
+#include <utility>
 #include <vector>
 
 namespace uet::sim {
 namespace {
 
 constexpr Instant kStart = Instant::from_ns(1'000);
-constexpr Duration kShort = Duration::nanoseconds(10);
-constexpr Duration kLong = Duration::nanoseconds(30);
 
-FabricAddress address(uint8_t number) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, number};
-  return a;
-}
+constexpr Instant after(int64_t ns) { return kStart + Duration::nanoseconds(ns); }
 
-TEST(TransitTest, ItemsArriveByTimeAndThenInTheOrderInWhichTheyLeft) {
-  Transit<int> transit;
-  EXPECT_TRUE(transit.next().is_never());
-  transit.add(1, kStart + kLong);
-  transit.add(2, kStart + kShort);
-  transit.add(3, kStart + kShort);
-  EXPECT_EQ(transit.next(), kStart + kShort);
-  EXPECT_EQ(transit.take(), 2);
-  EXPECT_EQ(transit.take(), 3);
-  EXPECT_EQ(transit.next(), kStart + kLong);
-  EXPECT_EQ(transit.take(), 1);
-  EXPECT_TRUE(transit.empty());
-}
+// At each of these times something arrives for an actor.
+struct Line {
+  std::vector<std::pair<Instant, uint32_t>> arrivals;  // in their order
+  std::vector<uint32_t> touched;
+  Instant at = kStart;
 
-TEST(TransitTest, AnyItemCanBeTakenOutOfTurn) {
-  Transit<int> transit;
-  for (int i = 0; i < 4; ++i) transit.add(i, kStart);
-  EXPECT_EQ(transit[2], 2);
-  EXPECT_EQ(transit.take(2), 2);
-  EXPECT_EQ(transit.size(), 3u);
-  EXPECT_EQ(transit[2], 3);
-}
-
-// Sends `waiting` octets, one a packet, to `to`, and once more at `deadline`.
-struct Counter {
-  FabricAddress to;
-  std::vector<std::byte> waiting;
-  std::vector<std::byte> received;
-  std::vector<TxFate> fates;
-  Instant received_at;
-  Instant deadline = Instant::never();
-  uint32_t advanced = 0;     // times
-  uint32_t transmitted = 0;  // times
-
-  uint32_t transmit(TxBatch& batch, Instant) {
-    ++transmitted;
-    uint32_t count = 0;
-    for (const std::byte octet : std::exchange(waiting, {})) {
-      batch.begin()[0] = octet;
-      batch.commit(1, to, Entropy(7), 8, Ecn::ect0);
-      ++count;
-    }
-    return count;
-  }
-  bool on_sent(const TxBatch& batch, Instant) {
-    for (const TxPacket& packet : batch.packets()) fates.push_back(packet.fate);
-    return false;
-  }
-  void end_too_long(TxBatch&, Instant) {}
-  void receive(std::span<RxDatagram> datagrams, Instant now) {
-    for (const RxDatagram& d : datagrams) {
-      received.push_back(d.bytes[0]);
-      EXPECT_EQ(d.ev, Entropy(7));
-      EXPECT_EQ(d.dscp, 8);
-      EXPECT_EQ(d.ecn, Ecn::ect0);
-      EXPECT_EQ(d.at, now);
-      received_at = now;
-    }
-  }
+  Instant next_event() const { return arrivals.empty() ? Instant::never() : arrivals[0].first; }
   void advance(Instant now) {
-    ++advanced;
-    if (now < deadline) return;
-    deadline = Instant::never();
-    waiting.push_back(std::byte{99});
+    at = now;
+    while (next_event() <= now) {
+      touched.push_back(arrivals[0].second);
+      arrivals.erase(arrivals.begin());
+    }
   }
-  Instant next_deadline() const { return deadline; }
+  uint32_t take_touched() {
+    if (touched.empty()) return kNobody;
+    const uint32_t actor = touched.back();
+    touched.pop_back();
+    return actor;
+  }
 };
 
 class WorldTest : public ::testing::Test {
  protected:
+  using Visit = std::pair<Instant, uint32_t>;
+
   WorldTest() {
-    world_.add(a_, address(1));
-    world_.add(b_, address(2));
-    a_.to = address(2);
-    b_.to = address(1);
+    for (int i = 0; i < 3; ++i) world_.add();
   }
-  Counter a_, b_;
-  World<Counter> world_{kStart};
+  // Visits until `end`; each actor wants nothing more.
+  void run(Instant end) {
+    while (world_.step(end, [&](uint32_t actor) {
+      visits_.emplace_back(world_.now(), actor);
+      EXPECT_EQ(line_.at, world_.now()) << "the network is at the same time";
+      return Instant::never();
+    })) {
+    }
+  }
+  Line line_;
+  World<Line> world_{line_, kStart};
+  std::vector<Visit> visits_;
 };
 
-TEST_F(WorldTest, ADatagramArrivesAfterItsDelayAndTimersRunMeanwhile) {
-  a_.waiting = {std::byte{1}};
-  b_.deadline = kStart + kShort;
-  world_.run_until(kStart + kLong * 2, [](TxPacket&, Datagram&) -> Fate { return {kLong}; });
-  EXPECT_EQ(b_.received, std::vector{std::byte{1}});
-  EXPECT_EQ(b_.received_at, kStart + kLong);
-  EXPECT_EQ(a_.received, std::vector{std::byte{99}});
-  EXPECT_EQ(a_.received_at, kStart + kShort + kLong);
-  EXPECT_EQ(world_.now(), kStart + kLong * 2);
+TEST_F(WorldTest, AnActorIsVisitedWhenSomethingArrivesAndWhenItWantedTo) {
+  line_.arrivals = {{after(10), 2}, {after(30), 0}};
+  world_.wake(1, after(20));
+  run(after(100));
+  EXPECT_EQ(visits_, (std::vector<Visit>{{after(10), 2}, {after(20), 1}, {after(30), 0}}));
 }
 
-TEST_F(WorldTest, TheFateOfAPacketLosesRepeatsDelaysAndChangesIt) {
-  a_.waiting = {std::byte{1}, std::byte{2}, std::byte{3}, std::byte{4}};
-  world_.run_until(kStart + kLong, [](TxPacket&, Datagram& d) -> Fate {
-    if (d.octets[0] == std::byte{1}) return {};
-    if (d.octets[0] == std::byte{2}) return {kShort, kLong};
-    if (d.octets[0] == std::byte{4}) d.octets[0] = std::byte{5};
-    return {kShort};
-  });
-  EXPECT_EQ(b_.received, (std::vector{std::byte{2}, std::byte{3}, std::byte{5}, std::byte{2}}));
-  EXPECT_TRUE(world_.transit().empty());
+TEST_F(WorldTest, ActorsOfOneInstantComeInTheirOrderOnceEach) {
+  line_.arrivals = {{after(10), 2}, {after(10), 0}};
+  world_.wake(1, after(10));
+  world_.wake(0, after(10));
+  run(after(100));
+  EXPECT_EQ(visits_, (std::vector<Visit>{{after(10), 0}, {after(10), 1}, {after(10), 2}}));
 }
 
-TEST_F(WorldTest, ARefusedPacketDoesNotLeaveAndIsReportedToItsStation) {
-  a_.waiting = {std::byte{1}, std::byte{2}};
-  world_.transmit_all([](TxPacket& packet, Datagram& d) -> Fate {
-    if (d.octets[0] == std::byte{1}) packet.fate = TxFate::never;
-    return {kShort};
-  });
-  EXPECT_EQ(a_.fates, (std::vector{TxFate::never, TxFate::sent}));
-  ASSERT_EQ(world_.transit().size(), 1u);
-  EXPECT_EQ(world_.transit()[0].octets[0], std::byte{2});
+TEST_F(WorldTest, NothingHappensAfterTheEnd) {
+  line_.arrivals = {{after(10), 0}, {after(51), 0}};
+  world_.wake(1, after(60));
+  run(after(50));
+  EXPECT_EQ(visits_, (std::vector<Visit>{{after(10), 0}}));
+  EXPECT_EQ(world_.now(), after(10));
+  EXPECT_EQ(world_.next(), after(51));
 }
 
-// Only the station that something arrives at, or whose time has come, is called at an event.
-TEST_F(WorldTest, AnEventCallsTheStationsThatItConcerns) {
-  Counter c;
-  world_.add(c, address(3));
-  a_.waiting = {std::byte{1}};
-  b_.deadline = kStart + kShort;
-  world_.run_until(kStart + kLong * 3, [](TxPacket&, Datagram&) -> Fate { return {kLong}; });
-  EXPECT_EQ(b_.received, std::vector{std::byte{1}});
-  EXPECT_EQ(a_.received, std::vector{std::byte{99}});
-  EXPECT_EQ(c.advanced, 0u);
-  EXPECT_EQ(c.transmitted, 1u) << "at the beginning, where each is asked";
-  EXPECT_EQ(a_.advanced, 0u);
-  EXPECT_EQ(b_.advanced, 1u);
+TEST_F(WorldTest, AVisitSaysWhenTheNextOneIs) {
+  world_.wake(0, kStart);
+  std::vector<Instant> visits;
+  while (world_.step(after(25), [&](uint32_t) {
+    visits.push_back(world_.now());
+    return world_.now() + Duration::nanoseconds(10);
+  })) {
+  }
+  EXPECT_EQ(visits, (std::vector{kStart, after(10), after(20)}));
 }
 
-TEST_F(WorldTest, ADatagramToNobodyIsLost) {
-  a_.to = address(9);
-  a_.waiting = {std::byte{1}};
-  world_.run_until(kStart + kLong, [](TxPacket&, Datagram&) -> Fate { return {kShort}; });
-  EXPECT_TRUE(world_.transit().empty());
-  EXPECT_TRUE(a_.received.empty());
-  EXPECT_TRUE(b_.received.empty());
+// What a visit sends arrives at its time, although nothing was in flight before; and a visit may
+// wake another actor.
+TEST_F(WorldTest, VisitsMakeEvents) {
+  world_.wake(0, kStart);
+  std::vector<Visit> visits;
+  while (world_.step(after(100), [&](uint32_t actor) {
+    visits.emplace_back(world_.now(), actor);
+    if (actor == 0) {
+      line_.arrivals.emplace_back(after(10), 1);
+      world_.wake(2, after(5));
+    }
+    return Instant::never();
+  })) {
+  }
+  EXPECT_EQ(visits, (std::vector<Visit>{{kStart, 0}, {after(5), 2}, {after(10), 1}}));
+  EXPECT_TRUE(world_.next().is_never());
 }
 
 }  // namespace

@@ -12,6 +12,8 @@
 
 namespace uet::sim {
 
+inline constexpr uint32_t kNobody = UINT32_MAX;  // no actor
+
 // A binary heap that knows the place of each actor in it: every call costs O(log actors). Of
 // several actors with one instant the one added first goes first.
 class Clock {

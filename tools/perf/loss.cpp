@@ -5,9 +5,10 @@
 #include "fep/engine.h"
 #include "fep/settle.h"
 #include "io/simnet/simnet.h"
-#include "sim/world/drive.h"
+#include "sim/world/world.h"
 
 #include <algorithm>
+#include <array>
 #include <memory>
 #include <vector>
 
@@ -18,6 +19,7 @@ constexpr uint16_t kPid = 5;
 constexpr uint64_t kMessageBytes = 256 << 10;
 constexpr uint32_t kMessagesAhead = 16;
 constexpr Duration kTurn = Duration::nanoseconds(200);  // of an end that has more to do
+constexpr uint32_t kSource = 0, kTarget = 1;
 constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
 class Stream {
@@ -35,32 +37,32 @@ class Stream {
       net_.set_link(address(2), faults);
     }
     net_.advance(kStart);
-    open(a_, config, 1);
-    open(b_, config, 2);
+    for (uint32_t i = 0; i < sides_.size(); ++i)
+      open(sides_[i], config, static_cast<uint8_t>(i + 1));
     const IoSlice slice{memory_.data(), memory_.size()};
     ses::RegionRequest request;
     request.iov = {&slice, 1};
     request.access = ses::kRemoteWrite;
-    auto& regions = b_.engine->fep().ses().memory();
+    auto& regions = sides_[kTarget].engine->fep().ses().memory();
     const auto region = regions.add(request);
     UET_ASSERT(region.ok());
     regions.enable(*region);
     key_ = regions.key(*region);
-    to_ = *a_.engine->fep().peers().find_or_add(address(2), now_);
-    a_.engine->fep().peers().add_ref(to_);
+    to_ = *sides_[kSource].engine->fep().peers().find_or_add(address(kTarget + 1), world_.now());
+    sides_[kSource].engine->fep().peers().add_ref(to_);
   }
 
   LossFigure run() {
     for (uint32_t i = 0; i < kMessagesAhead; ++i) post();
     run_until(kStart + plan_.warm_up);
-    const pds::Counters before = a_.engine->fep().pds().counters();
+    const pds::Counters before = sides_[kSource].engine->fep().pds().counters();
     const io::SimCounters net_before = net_.counters();
-    const uint64_t done = a_.completions;
-    run_until(now_ + plan_.measured);
-    const pds::Counters& after = a_.engine->fep().pds().counters();
+    const uint64_t done = sides_[kSource].completions;
+    run_until(kStart + plan_.warm_up + plan_.measured);
+    const pds::Counters& after = sides_[kSource].engine->fep().pds().counters();
     const auto moved = [&](pds::Count c) { return after[c] - before[c]; };
     LossFigure f;
-    const uint64_t bits = (a_.completions - done) * kMessageBytes * 8;
+    const uint64_t bits = (sides_[kSource].completions - done) * kMessageBytes * 8;
     f.goodput_gbps = static_cast<double>(bits) / static_cast<double>(plan_.measured.ns());
     f.packets = moved(pds::Count::tx_requests);
     f.timeouts = moved(pds::Count::retx_rto);
@@ -105,6 +107,7 @@ class Stream {
     const auto endpoint = side.engine->fep().ses().open_endpoint(name, {}, sink, sink);
     UET_ASSERT(endpoint.ok());
     side.endpoint = *endpoint;
+    world_.wake(world_.add(), kStart);
   }
   void post() {
     const IoSlice slice{memory_.data(), memory_.size()};
@@ -112,29 +115,33 @@ class Stream {
     request.to = {to_, PidOnFep(kPid), ResourceIndex(1), 1, false};
     request.iov = {&slice, 1};
     request.key = key_;
-    UET_ASSERT(a_.engine->fep().ses().rma(a_.endpoint, request, now_).ok());
+    UET_ASSERT(sides_[kSource]
+                   .engine->fep()
+                   .ses()
+                   .rma(sides_[kSource].endpoint, request, world_.now())
+                   .ok());
     ++posted_;
   }
   void run_until(Instant end) {
-    const auto visit = [this](Instant now) {
-      now_ = now;
-      bool is_busy = a_.engine->progress(now);
-      is_busy = b_.engine->progress(now) || is_busy;
-      for (; posted_ < a_.completions + kMessagesAhead; is_busy = true) post();
-      while (net_.take_touched() != io::SimNet::kNoPort) {  // both ports are served each time
+    const auto visit = [this](uint32_t actor) {
+      const Instant now = world_.now();
+      fep::Engine& engine = *sides_[actor].engine;
+      bool is_busy = engine.progress(now);
+      if (actor == kSource) {
+        for (; posted_ < sides_[kSource].completions + kMessagesAhead; is_busy = true) post();
       }
-      const Instant next = std::min(a_.engine->next_deadline(), b_.engine->next_deadline());
+      const Instant next = engine.next_deadline();
       return is_busy ? std::min(next, now + kTurn) : next;
     };
-    now_ = sim::drive(
-        net_, end, [] { return false; }, visit);
+    while (world_.step(end, visit)) {
+    }
   }
 
   LossPlan plan_;
   io::SimNet net_;
-  Instant now_ = kStart;
+  sim::World<io::SimNet> world_{net_, kStart};
   std::vector<std::byte> memory_;  // source and target of every message
-  Side a_, b_;
+  std::array<Side, 2> sides_;      // by port of the network, which is the number of the actor
   PeerId to_;
   uint64_t key_ = 0;
   uint64_t posted_ = 0;
