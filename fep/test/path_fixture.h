@@ -7,6 +7,7 @@
 
 #include "io/frame/frame.h"
 #include "io/simnet/simnet.h"
+#include "sim/world/world.h"
 
 #include <gtest/gtest.h>
 
@@ -23,6 +24,8 @@ using namespace uet::literals;
 
 inline constexpr uint64_t kTag = 7;
 inline constexpr uint32_t kPayload = 8192;
+inline constexpr Duration kRoundTrip = 100_us;
+inline constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
 inline FabricAddress address(uint8_t host) {
   FabricAddress a;
@@ -99,6 +102,10 @@ class RoutedIo final : public io::PacketIo {
 
 class PathFixture : public ::testing::Test {
  protected:
+  PathFixture() {
+    world_.add();
+    world_.add();
+  }
   struct Host {
     RoutedIo::Route route;
     std::unique_ptr<Engine> engine;
@@ -119,6 +126,9 @@ class PathFixture : public ::testing::Test {
     notices().clear();
     a_ = {};
     b_ = {};
+    io::FaultPlan plan;
+    plan.delay = kRoundTrip / 2;
+    net_.set_plan(plan);
     open(a_, 1);
     open(b_, 2);
     a_.other = *a_.engine->fep().peers().find_or_add(address(2), now_);
@@ -200,24 +210,34 @@ class PathFixture : public ::testing::Test {
     request.flags = flags;
     ASSERT_TRUE(host.engine->fep().ses().rma(host.endpoint, request, now_).ok());
   }
-  // Both hosts work every 100 us, so that much is under way when a report comes.
-  void step() {
-    for (Host* host : {&a_, &b_}) {
-      host->engine->progress(now_);
-      host->engine->progress(now_);
-    }
-    now_ = now_ + 100_us;
-    net_.advance(now_);
-  }
+  // A round trip passes: much is under way when a report comes then.
+  void step() { run(kRoundTrip); }
   void run(Duration time) {
-    for (const Instant end = now_ + time; now_ < end;) step();
+    const Instant end = now_ + time;
+    run_until(end, [] { return false; });
+    net_.advance(end);
+    now_ = end;
   }
   // Simulated time until so many operations of the host have ended; at most ten seconds.
   Duration until_done(Host& host, size_t count) {
     const Instant begin = now_;
-    while (host.done.size() < count && now_ - begin < 10_s) step();
+    run_until(begin + 10_s, [&] { return host.done.size() >= count; });
     EXPECT_EQ(host.done.size(), count);
     return now_ - begin;
+  }
+  template <class Done>
+  void run_until(Instant end, Done&& done) {
+    for (const uint32_t host : {kA, kB}) world_.wake(host, now_);  // a test may have given it work
+    while (!done() && world_.step(end, [this](uint32_t host) { return visit(host); })) {
+      now_ = world_.now();
+    }
+  }
+  Instant visit(uint32_t host) {
+    Engine& engine = *(host == kA ? a_ : b_).engine;
+    const Instant now = world_.now();
+    const bool is_busy = engine.progress(now);
+    const Instant next = engine.next_deadline();
+    return is_busy ? std::min(next, now + 1_us) : next;
   }
   static std::vector<std::byte> pattern(size_t size, uint32_t seed) {
     std::vector<std::byte> octets(size);
@@ -250,7 +270,9 @@ class PathFixture : public ::testing::Test {
   uint32_t rendezvous_bytes_ = UINT32_MAX;
   uint8_t capabilities_ = 0;  // of the other end
   io::SimNet net_{4};
-  Instant now_ = Instant::from_ns(1'000'000'000);
+  static constexpr uint32_t kA = 0, kB = 1;  // actors of the world, and ports of the network
+  sim::World<io::SimNet> world_{net_, kStart};
+  Instant now_ = kStart;
   Host a_;
   Host b_;
 };

@@ -270,8 +270,8 @@ TEST_F(PathTest, ReportsThatTheSystemDoesNotConfirmAreIgnored) {
 TEST_F(PathTest, ARouteThatIsTooSmallForAnyPayloadCostsNoMoreThanSmallerPackets) {
   meet();
   for (const uint32_t mtu : {1u, 68u, 552u, 1151u}) {
-    std::vector<std::byte> octets = pattern(100000, mtu);
-    std::vector<std::byte> room(100000);
+    std::vector<std::byte> octets = pattern(1'000'000, mtu);
+    std::vector<std::byte> room(1'000'000);
     send_and_report(octets, room, mtu);
     until_done(a_, 1);
     const bool is_first = mtu == 1;

@@ -1,6 +1,7 @@
 // Sealed packets over a port that cuts what its queue has no room for: the target asks for each of
 // them again, and all arrives long before a time-out would have brought it.
 #include "sim/secured_host.h"
+#include "sim/world/world.h"
 
 #include "fep/engine.h"
 #include "fep/settle.h"
@@ -8,6 +9,7 @@
 
 #include <gtest/gtest.h>
 
+#include <algorithm>
 #include <array>
 #include <map>
 #include <memory>
@@ -22,6 +24,7 @@ using namespace uet::literals;
 constexpr uint64_t kCutDscps = uint64_t{1} << 16 | uint64_t{1} << 18;
 constexpr size_t kBytes = 400'000;
 constexpr uint8_t kTarget = 3;
+constexpr Instant kStart = Instant::from_ns(10'000'000'000);
 
 FabricAddress address(uint8_t host) {
   FabricAddress a;
@@ -56,7 +59,8 @@ class SecuredTrimTest : public ::testing::Test {
     config.cms.algorithm = algorithm_;
     config.cms.window_bytes_max = 256 * 1024;  // more than the queue holds
     fep::settle(config);
-    host.keys = std::make_unique<SecuredHost>(address(number), 0, number, [this] { return now_; });
+    host.keys =
+        std::make_unique<SecuredHost>(address(number), 0, number, [this] { return world_.now(); });
     auto fep = fep::FabricEndpoint::create(config, address(number), number);
     ASSERT_TRUE(fep.ok());
     (*fep)->secure(host.keys->jobs());
@@ -72,21 +76,27 @@ class SecuredTrimTest : public ::testing::Test {
     const auto endpoint = host.engine->fep().ses().open_endpoint(name, {}, sink, sink);
     ASSERT_TRUE(endpoint.ok());
     host.endpoint = *endpoint;
-    host.other = *host.engine->fep().peers().find_or_add(address(kTarget), now_);
+    host.other = *host.engine->fep().peers().find_or_add(address(kTarget), now());
     host.engine->fep().peers().add_ref(host.other);
+    hosts_.push_back(&host);
+    world_.wake(world_.add(), kStart);
   }
+  Instant now() const { return world_.now(); }
   // Until all that was posted has ended; at most a second.
   Duration until_done(size_t count) {
-    const Instant begin = now_;
+    const Instant begin = now();
     const auto is_done = [&] {
       return target_.done.size() >= 2 * count && a_.done.size() >= count && b_.done.size() >= count;
     };
-    while (!is_done() && now_ - begin < 1_s) {
-      for (Host* host : {&a_, &b_, &target_}) host->engine->progress(now_);
-      now_ = now_ + 5_us;
-      net_.advance(now_);
+    const auto visit = [this](uint32_t host) {
+      fep::Engine& engine = *hosts_[host]->engine;
+      const bool is_busy = engine.progress(now());
+      const Instant next = engine.next_deadline();
+      return is_busy ? std::min(next, now() + 1_us) : next;
+    };
+    while (!is_done() && world_.step(begin + 1_s, visit)) {
     }
-    return now_ - begin;
+    return now() - begin;
   }
   // Both send the octets to the target at the same time.
   Duration transfer(const std::vector<std::byte>& octets) {
@@ -95,14 +105,15 @@ class SecuredTrimTest : public ::testing::Test {
       const IoSlice to{room.data(), room.size()};
       ses::ReceiveRequest taken;
       taken.iov = {&to, 1};
-      EXPECT_TRUE(target_.engine->fep().ses().receive(target_.endpoint, taken, now_).ok());
+      EXPECT_TRUE(target_.engine->fep().ses().receive(target_.endpoint, taken, now()).ok());
     }
     const IoSlice from{octets.data(), octets.size()};
+    for (uint32_t i = 0; i < hosts_.size(); ++i) world_.wake(i, now());
     for (Host* host : {&a_, &b_}) {
       ses::SendRequest sent;
       sent.to = {host->other, PidOnFep(1), ResourceIndex(1), 1, false};
       sent.iov = {&from, 1};
-      EXPECT_TRUE(host->engine->fep().ses().send(host->endpoint, sent, now_).ok());
+      EXPECT_TRUE(host->engine->fep().ses().send(host->endpoint, sent, now()).ok());
     }
     return until_done(a_.done.size() + 1);
   }
@@ -110,8 +121,9 @@ class SecuredTrimTest : public ::testing::Test {
   std::array<std::vector<std::byte>, 2> rooms_;
   cms::Algorithm algorithm_ = cms::Algorithm::fixed;
   io::SimNet net_{4};
-  Instant now_ = Instant::from_ns(10'000'000'000);
+  World<io::SimNet> world_{net_, kStart};
   Host a_, b_, target_;
+  std::vector<Host*> hosts_;  // by actor
 };
 
 // [TSS-081, PDS-131, CMS-169]
