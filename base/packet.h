@@ -79,11 +79,17 @@ struct TxPacket {
 
 // What a batch begins with: answers (NACKs, ACKs, control packets), or packets with payload. A peer
 // waits for payload, and an ACK behind it comes soon enough.
-enum class Lead : uint8_t { answers, payload };
+enum class Lead : uint8_t {
+  answers,
+  payload
+};
 
-// Of what there is to send: all, or what may not wait. ACKs that no peer asked for or waits for may
-// wait for some microseconds, so that fewer are sent. [PDS-083]
-enum class Work : uint8_t { any, pressing };
+// Which packets to send: any, or only those that may not wait. ACKs that no peer asked for or waits
+// for may wait for some microseconds, so that fewer are sent. [PDS-083]
+enum class Work : uint8_t {
+  any,
+  pressing
+};
 
 // Up to kCapacity packets on their way out. Made once per engine; never allocates afterwards.
 // Building: begin(), write into the returned header room, add_payload() any number of times,

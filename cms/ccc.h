@@ -30,9 +30,9 @@ class Ccc {
 
   // Window and credit admit a packet of that size now. With nothing in flight the window always
   // admits one, whatever its size: no window can stall a sender for good. [CMS-013, CMS-142]
-  // A control packet takes no credit. [CMS-193]
-  bool may_send(uint32_t bytes, bool is_control = false) const {
-    if (credit_.index() != 0 && !is_control && !is_granted(credit_, bytes)) return false;
+  // Control packets take no credit, and resends that have theirs no other. [CMS-193, CMS-147]
+  bool may_send(uint32_t bytes, bool takes_no_credit = false) const {
+    if (credit_.index() != 0 && !takes_no_credit && !is_granted(credit_, bytes)) return false;
     return outstanding_ == 0 || !has_window() ||
            std::visit([&](const auto& a) { return a.may_send(bytes); }, window_);
   }

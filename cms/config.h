@@ -5,6 +5,7 @@
 #include "base/time.h"
 
 #include <algorithm>
+#include <array>
 #include <cstdint>
 
 namespace uet::cms {
@@ -17,6 +18,23 @@ enum class Algorithm : uint8_t {
   both,   // Nscc and credit: a packet leaves when both allow it [CMS-142]
   tfc,    // cells of the receiver's buffer alone; experimental [CMS-146]
 };
+
+// The names of the algorithms for users, the default first.
+struct NamedAlgorithm {
+  const char* name;
+  Algorithm algorithm;
+};
+inline constexpr std::array kAlgorithms{
+    NamedAlgorithm{"nscc", Algorithm::nscc},   NamedAlgorithm{"rccc", Algorithm::rccc},
+    NamedAlgorithm{"both", Algorithm::both},   NamedAlgorithm{"aimd", Algorithm::aimd},
+    NamedAlgorithm{"fixed", Algorithm::fixed}, NamedAlgorithm{"tfc", Algorithm::tfc}};
+
+constexpr const char* name_of(Algorithm algorithm) {
+  for (const NamedAlgorithm& named : kAlgorithms) {
+    if (named.algorithm == algorithm) return named.name;
+  }
+  return "?";
+}
 
 // How the entropy values of a sprayed context are chosen. [CMS-158 .. CMS-162]
 enum class Spraying : uint8_t {

@@ -104,8 +104,8 @@ class Nscc {
     uint32_t undelayed = 0;  // fi_count: octets in a row without delay; saturates
     bool is_fast = false;    // increase_mode
 
-    // Octets arrived that were not delayed, or were. True: so many in a row were not that the
-    // window grows fast. [CMS-084]
+    // Octets arrived, delayed or not. Returns whether the window grows fast: enough octets in a
+    // row were not delayed. [CMS-084]
     bool note(bool is_delayed, uint32_t bytes, uint64_t window);
   };
 

@@ -30,6 +30,7 @@ const char* name(ses::OpKind kind) {
 const char* name(ses::Completion::Status status) {
   constexpr const char* kNames[] = {"ok",        "truncated", "refused", "undeliverable",
                                     "cancelled", "aborted",   "fault"};
+  static_assert(std::size(kNames) == static_cast<size_t>(ses::Completion::Status::fault) + 1);
   return kNames[static_cast<size_t>(status)];
 }
 
@@ -37,8 +38,9 @@ std::string code_of(const ses::Completion& c) {
   if (c.status == ses::Completion::Status::refused) return wire::name(c.code);
   if (c.status != ses::Completion::Status::undeliverable) return {};
   if (c.failure.reason == pds::FailureReason::nack) return wire::name(c.failure.nack);
-  constexpr const char* kNames[] = {"timeout",     "nack",     "closed",  "aborted",
-                                    "unreachable", "no_route", "too_long"};
+  constexpr const char* kNames[] = {"timeout",     "nack",     "closed",   "aborted",
+                                    "unreachable", "no_route", "too_long", "no_key"};
+  static_assert(std::size(kNames) == static_cast<size_t>(pds::FailureReason::no_key) + 1);
   return kNames[static_cast<size_t>(c.failure.reason)];
 }
 

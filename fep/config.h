@@ -1,5 +1,5 @@
-// Every tunable of the stack in one place: the aggregate that the layers are created from, and the
-// table that names each one, with unit, range, default and source, for FI_UET_* and the docs.
+// The configs of all layers, which a FabricEndpoint is created from. The settings FI_UET_* that
+// reach them, with unit, range and text, are rows of prov/uet/settings.
 #pragma once
 
 #include "fep/allow_list.h"

@@ -55,8 +55,8 @@ class Engine {
   static constexpr int kTxRounds = 16;               // of a stream a batch is one burst
   static constexpr uint32_t kBulkBytes = 16 * 1024;  // of a batch behind which more may wait
   static constexpr uint32_t kAckBytes = 256 * 1024;  // received before ACKs leave at the latest
-  // What arrived is for the application first; of so many such rounds in a row one looks at errors
-  // and news.
+  // Rounds in a row that end after arrivals, for the application; the next one also looks at errors
+  // of paths and news of domains.
   static constexpr uint32_t kArrivalRounds = 8;
   static constexpr uint32_t kBounceBytes = TxBatch::kCapacity * 16 * 1024;
 

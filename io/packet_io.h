@@ -1,4 +1,4 @@
-// A backend that moves batches of packets: the only virtual interface below the stack, called once
+// A backend that moves batches of packets: the virtual interface below the stack, called once
 // per batch. Backends know addresses, marks and octets; they know no protocol.
 #pragma once
 
@@ -25,9 +25,10 @@ struct IoCaps {
 // The network's word on an address that packets were sent to.
 struct PathError {
   FabricAddress to;
-  int error = 0;  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...; 0: the way has
-                  // changed, and
-  uint32_t room_bytes = 0;  // it holds so many octets; 0: no such limit
+  // errno: ECONNREFUSED, EHOSTUNREACH, ENETUNREACH, EMSGSIZE, ...; 0: no error, the way has
+  // changed.
+  int error = 0;
+  uint32_t room_bytes = 0;  // with error 0: octets under way that the way holds; 0: no limit
 };
 
 // A secure domain that is being taken out of use.

@@ -1,4 +1,5 @@
-// The three SES responses. The default response made by PDS is a Response. [WIRE-076]
+// The three SES responses. A default response of a peer's PDS is a Response; our PDS sends its
+// default answer without an SES header. [WIRE-076, PDS 8.1]
 #pragma once
 
 #include "wire/code_points.h"

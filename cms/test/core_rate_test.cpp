@@ -45,7 +45,7 @@ class CoreRateTest : public ::testing::Test {
 };
 
 // [CMS-141] The share of packets trimmed in the core comes off; those at the last hop do not.
-TEST_F(CoreRateTest, TrimsInTheCoreLowerIt) {
+TEST_F(CoreRateTest, TrimsInTheCoreLowerTheRate) {
   EXPECT_EQ(rate_.rate_q16(), 65'536u);
   EXPECT_NEAR(period(0, 10, 0), 0.9, 0.001);
   EXPECT_NEAR(period(0, 10, 0), 0.8, 0.001);

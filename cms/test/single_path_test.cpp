@@ -40,7 +40,7 @@ class SinglePathTest : public ::testing::Test {
 };
 
 // [CMS-150] Any congestion moves it at once, and then not for 10 round trips.
-TEST_F(SinglePathTest, CongestionMovesItOnceInTenRoundTrips) {
+TEST_F(SinglePathTest, CongestionChangesTheEntropyValueOnceInTenRoundTrips) {
   for (const PathFeedback feedback : {ecn, trimmed, timeout}) {
     EXPECT_TRUE(changes(feedback));
     for (int i = 0; i < 399; ++i) {

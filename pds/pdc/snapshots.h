@@ -1,4 +1,4 @@
-// Copying what PDCs and paths are about, for Pds::snapshot.
+// Copies of the state of PDCs and paths, for Pds::snapshot.
 #pragma once
 
 #include "pds/pdc/pdc_table.h"

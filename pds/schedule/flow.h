@@ -56,12 +56,12 @@ struct Path : ListNode<struct OpenPathTag> {
       : key(k), ccc(config), ev(config, single, rng), backlog(senders) {}
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
-  bool may_send(uint32_t bytes, Instant now, bool is_control = false) const {
-    return is_admitted(bytes, is_control) && now >= ccc.earliest_send();
+  bool may_send(uint32_t bytes, Instant now, bool takes_no_credit = false) const {
+    return is_admitted(bytes, takes_no_credit) && now >= ccc.earliest_send();
   }
   // The same apart from pacing.
-  bool is_admitted(uint32_t bytes, bool is_control = false) const {
-    return has_room(bytes) && ccc.may_send(bytes, is_control);
+  bool is_admitted(uint32_t bytes, bool takes_no_credit = false) const {
+    return has_room(bytes) && ccc.may_send(bytes, takes_no_credit);
   }
   // The memory shared with the peer has room for these octets, or is empty. [decision 21]
   bool has_room(uint32_t bytes) const {

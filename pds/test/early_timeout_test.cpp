@@ -187,14 +187,14 @@ TEST_F(NextTimeOutTest, IsNoLongerThanTheFirst) {
 }
 
 // [PDS-140] A longer one that is set counts.
-TEST_F(NextTimeOutTest, MayBeSetLonger) {
+TEST_F(NextTimeOutTest, TheFirstTimeOutMayBeSetLonger) {
   config_.rto_min = 50_ms;
   EXPECT_EQ(timeouts_after(49_ms), 0u);
   EXPECT_EQ(timeouts_after(51_ms), 1u);
 }
 
 // [PDS-140, PDS-163] Where nobody answers Probes, time alone shows a loss.
-TEST_F(NextTimeOutTest, IsShortWithoutProbes) {
+TEST_F(NextTimeOutTest, TheFirstTimeOutIsShortWithoutProbes) {
   config_.probe = false;
   EXPECT_EQ(timeouts_after(4_ms), 0u);
   EXPECT_EQ(timeouts_after(7_ms), 1u);

@@ -67,7 +67,7 @@ TEST_F(OrderedPathTest, OneEvAsLongAsNothingIsWrong) {
 }
 
 // [CMS-150] A mark changes the EV of what follows, and another one not before 10 round trips.
-TEST_F(OrderedPathTest, AMarkChangesItOnceInTenRoundTrips) {
+TEST_F(OrderedPathTest, AMarkChangesTheEntropyValueOnceInTenRoundTrips) {
   open();
   EXPECT_EQ(send(8), ev_);
   ack(1, true);

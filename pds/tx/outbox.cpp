@@ -210,7 +210,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
   const bool has_credit = slot.kind != SlotKind::data || slot.has_cells;  // [CMS-147, CMS-193]
-  if (!pdc.path->may_send(slot.bytes, now, has_credit)) return Step::blocked;
+  if (!pdc.path->may_send(slot.bytes, now, /*takes_no_credit=*/has_credit)) return Step::blocked;
   pdc.path->unmark(pdc, slot);
   slot.state.count_resend();
   slot.ev = next_ev(pdc, &slot, now);

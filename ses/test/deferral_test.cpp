@@ -263,7 +263,7 @@ TEST_F(DeferralTest, ReceivesAreSetAsideInOrderOfArrival) {
 
 // [SES-035, SES-096] More than the target remembers find no match and are tried again; so are those
 // beyond one peer's share.
-TEST_F(DeferralTest, ATargetRemembersSoManyAndNoMore) {
+TEST_F(DeferralTest, ATargetRemembersOnlyAsManyAsConfigured) {
   std::vector<Octets> data, rooms(10, Octets(1000));
   for (uint8_t i = 0; i < 10; ++i) data.push_back(pattern(1000, i));
   for (uintptr_t i = 0; i < 10; ++i) send(deferrable(data[i], 10 + i));

@@ -39,8 +39,8 @@ struct Tree {
 // link to each of as many trees.
 Topology build_tree(const Tree& tree, uint32_t planes = 1);
 
-// A tree of the files that htsim takes: golden/htsim/README.md has the format. Throws TopologyError
-// with file and line.
+// A tree of the files that htsim takes: docs/howto/simulator.md has the format. Throws
+// TopologyError with file and line.
 Tree read_topo(const std::string& path);
 Tree parse_topo(std::string_view text, const std::string& name, const LinkDefaults& defaults);
 

@@ -1,6 +1,7 @@
 // One datagram between two stations, with its own memory.
 #pragma once
 
+#include "base/assert.h"
 #include "base/packet.h"
 #include "base/time.h"
 

@@ -1,5 +1,5 @@
-// A network of datagrams whose delays a test decides: the only owner of those in flight between
-// stations.
+// A network of datagrams whose delays a test decides. It owns those in flight and those that have
+// arrived and were not received.
 #pragma once
 
 #include "sim/world/clock.h"

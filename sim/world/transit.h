@@ -1,5 +1,5 @@
-// Datagrams that have left and not arrived: the only owner of those in flight in a World. A test
-// may read, lose, repeat or change any of them.
+// What has left and not arrived, in the order of arrival. A test may read, lose, repeat or change
+// any of it.
 #pragma once
 
 #include "base/assert.h"

@@ -12,7 +12,8 @@
 
 namespace uet::sim {
 
-// What moves packets between actors as time passes. Mail, Pipe and io::SimNet are such networks.
+// What moves packets between actors as time passes: Mail, io::SimNet, HostNetwork, the turns of a
+// Pipe.
 template <class N>
 concept Network = requires(N& n, const N& constant, Instant now) {
   // When advance() next has something to do; never(): nothing is in flight.

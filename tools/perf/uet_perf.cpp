@@ -238,9 +238,8 @@ int pdcs(const Options& options) {
 
 // Goodput by the share of packets that the network loses, in simulated time. [PDS 12]
 int loss(const Options& options) {
-  const std::pair<const char*, cms::Algorithm> controls[] = {{"nscc", cms::Algorithm::nscc},
-                                                             {"aimd", cms::Algorithm::aimd},
-                                                             {"fixed", cms::Algorithm::fixed}};
+  constexpr cms::Algorithm kControls[] = {cms::Algorithm::nscc, cms::Algorithm::aimd,
+                                          cms::Algorithm::fixed};
   nlohmann::json out = nlohmann::json::array();
   if (!options.json) {
     std::printf(
@@ -251,7 +250,8 @@ int loss(const Options& options) {
         static_cast<unsigned long long>(options.seed), "window", "loss", "Gb/s", "ratio", "packets",
         "resent", "time-outs");
   }
-  for (const auto& [name, algorithm] : controls) {
+  for (const cms::Algorithm algorithm : kControls) {
+    const char* const name = cms::name_of(algorithm);
     double lossless = 0;
     for (const double share : {0.0, 0.001, 0.01, 0.02, 0.05, 0.1}) {
       fep::Config config;

@@ -11,7 +11,6 @@
 #include <nlohmann/json.hpp>
 
 #include <cstdio>
-#include <map>
 #include <optional>
 #include <string>
 #include <vector>
@@ -21,19 +20,17 @@ namespace {
 using uet::sim::Plan;
 using uet::sim::RunResult;
 
-const std::map<std::string, uet::cms::Algorithm> kAlgorithms{
-    {"aimd", uet::cms::Algorithm::aimd}, {"fixed", uet::cms::Algorithm::fixed},
-    {"nscc", uet::cms::Algorithm::nscc}, {"rccc", uet::cms::Algorithm::rccc},
-    {"both", uet::cms::Algorithm::both}, {"tfc", uet::cms::Algorithm::tfc},
-};
-
 // From a name to the number that CLI11 reads an enumeration from. Empty, or what is wrong.
 std::string to_algorithm(std::string& name) {
-  const auto at = kAlgorithms.find(name);
-  if (at == kAlgorithms.end())
-    return name + " is no algorithm: use aimd, both, fixed, nscc, rccc or tfc";
-  name = std::to_string(static_cast<int>(at->second));
-  return {};
+  std::string names;
+  for (const uet::cms::NamedAlgorithm& named : uet::cms::kAlgorithms) {
+    if (name == named.name) {
+      name = std::to_string(static_cast<int>(named.algorithm));
+      return {};
+    }
+    names += std::string(names.empty() ? "" : ", ") + named.name;
+  }
+  return name + " is no algorithm: use one of " + names;
 }
 
 // The values on the command line that replace those of the seed.
@@ -65,9 +62,7 @@ struct Instead {
     add("--endpoints", endpoints);
     add("--operations", operations);
     add("--message-bytes", message_bytes);
-    for (const auto& [name, algorithm] : kAlgorithms) {
-      if (congestion == algorithm) out += " --cc " + name;
-    }
+    if (congestion) out += std::string(" --cc ") + uet::cms::name_of(*congestion);
     return out;
   }
 };

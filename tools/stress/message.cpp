@@ -91,7 +91,7 @@ size_t random_length(uint64_t word, size_t max) {
 Message describe(uint64_t seed, const MessageId& id, uint32_t to_slot, size_t bytes_max) {
   const uint64_t key = mix(mix(seed ^ id.packed()) + to_slot);
   const size_t bytes = random_length(mix(key), bytes_max);
-  // A plain message too short for its name needs the data to be known by.
+  // The receiver knows a plain message that is too short for its name by its remote CQ data.
   const bool nameless = id.stream == kPlain && bytes < kNameBytes;
   return Message{
       .bytes = bytes, .carries_data = nameless || (mix(key + 1) & 1) != 0, .content = Content(key)};

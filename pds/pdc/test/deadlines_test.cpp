@@ -173,7 +173,7 @@ TEST_F(DeadlinesPartTest, AnOrphanEnds) {
 }
 
 // [PDS-083] With a limit set, no packet is without an ACK for longer.
-TEST_F(DeadlinesPartTest, AnAckIsDelayedOnlySoLong) {
+TEST_F(DeadlinesPartTest, AnAckIsDelayedUntilItsDeadline) {
   res_.config.ack_delay_max = kRto;
   Pdc& pdc = held(target());
   AckedRequest request;

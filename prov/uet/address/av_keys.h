@@ -1,5 +1,5 @@
-// The authorization keys of an address vector: JobIDs that its addresses, and the endpoints and
-// regions that use it, are of. Used by domains that were opened with FI_AV_AUTH_KEY. [LF-019]
+// The authorization keys of an address vector: the JobIDs of its addresses, and of the endpoints
+// and regions that use it. Used by domains that were opened with FI_AV_AUTH_KEY. [LF-019]
 #pragma once
 
 #include "prov/uet/api/compat.h"
@@ -33,7 +33,8 @@ class AvKeys {
   // The present keys.
   std::vector<JobId> jobs() const;
 
-  // An endpoint is enabled with all that are there now, until it lets go of the same ones.
+  // hold() returns all present keys, for an endpoint that is enabled with them; none of them can be
+  // removed until the endpoint releases the same ones.
   std::vector<fi_addr_t> hold();
   void release(const std::vector<fi_addr_t>& held);
 

@@ -10,24 +10,6 @@
 namespace uet::prov {
 namespace {
 
-const char* algorithm_name(cms::Algorithm algorithm) {
-  switch (algorithm) {
-    case cms::Algorithm::aimd:
-      return "aimd";
-    case cms::Algorithm::fixed:
-      return "fixed";
-    case cms::Algorithm::nscc:
-      return "nscc";
-    case cms::Algorithm::rccc:
-      return "rccc";
-    case cms::Algorithm::both:
-      return "both";
-    case cms::Algorithm::tfc:
-      return "tfc";
-  }
-  return "?";
-}
-
 void put_nanoseconds(std::string& out, const char* name, Duration value) {
   put_signed(out, name, value.ns());
 }
@@ -37,7 +19,7 @@ void put(std::string& out, const pds::PathSnapshot& s) {
   put_member(out, "tc", s.tc.value());
   put_member(out, "kind", s.is_sprayed ? "sprayed" : "single");
   put_member(out, "lane", s.lane);
-  put_member(out, "algorithm", algorithm_name(s.algorithm));
+  put_member(out, "algorithm", cms::name_of(s.algorithm));
   put_member(out, "window_bytes", s.window_bytes);
   put_member(out, "inflight_bytes", s.inflight_bytes);
   put_member(out, "backlog_bytes", s.backlog_bytes);

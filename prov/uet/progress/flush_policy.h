@@ -23,7 +23,7 @@ enum class Find : uint8_t {
 // Whether a poll has a result.
 enum class Ready : uint8_t {
   no = 0,
-  yes = 1,  // as of a bool
+  yes = 1,  // what `true` converts to
   own = 2,  // the end of an operation of the application, no message
 };
 

@@ -6,6 +6,8 @@
 #include "prov/uet/settings/port_range.h"
 #include "prov/uet/settings/setting.h"
 
+#include <array>
+
 namespace uet::prov {
 
 inline constexpr Word kIoWords[] = {{"auto", static_cast<int64_t>(IoChoice::automatic)},
@@ -20,12 +22,14 @@ inline constexpr Word kModeWords[] = {{"auto", static_cast<int64_t>(ModeChoice::
                                       {"rud", static_cast<int64_t>(ModeChoice::rud)},
                                       {"rod", static_cast<int64_t>(ModeChoice::rod)},
                                       {"rudi", static_cast<int64_t>(ModeChoice::rudi)}};
-inline constexpr Word kCcWords[] = {{"nscc", static_cast<int64_t>(cms::Algorithm::nscc)},
-                                    {"rccc", static_cast<int64_t>(cms::Algorithm::rccc)},
-                                    {"both", static_cast<int64_t>(cms::Algorithm::both)},
-                                    {"aimd", static_cast<int64_t>(cms::Algorithm::aimd)},
-                                    {"fixed", static_cast<int64_t>(cms::Algorithm::fixed)},
-                                    {"tfc", static_cast<int64_t>(cms::Algorithm::tfc)}};
+inline constexpr auto kCcWords = [] {
+  std::array<Word, cms::kAlgorithms.size()> words{};
+  for (size_t i = 0; i < words.size(); ++i) {
+    const cms::NamedAlgorithm& named = cms::kAlgorithms[i];
+    words[i] = {named.name, static_cast<int64_t>(named.algorithm)};
+  }
+  return words;
+}();
 inline constexpr Word kTssWords[] = {{"off", static_cast<int64_t>(TssChoice::off)},
                                      {"file", static_cast<int64_t>(TssChoice::file)},
                                      {"agent", static_cast<int64_t>(TssChoice::agent)}};

@@ -86,7 +86,7 @@ TEST_F(YieldHabitTest, IfNoOtherThreadRanItYieldsAgainAfter50us) {
 
 // A thread that polls between two computations, and takes completions now and then, yields no more
 // often.
-TEST_F(YieldHabitTest, ACompletionDoesNotEndTheWhile) {
+TEST_F(YieldHabitTest, ACompletionDoesNotEndTheInterval) {
   looks_before_yield(100);
   yield(1_us);
   habit_.on_something();

@@ -1,5 +1,5 @@
-// Which flows begin when: by time, and by the three kinds of triggers as golden/htsim/README.md of
-// the shared files describes them. And the errors of records that cannot be run.
+// Which flows begin when: by time, and by the three kinds of triggers (docs/howto/simulator.md has
+// the format). And the errors of records that cannot be run.
 #include "sim/traffic/traffic.h"
 
 #include <gtest/gtest.h>
