@@ -52,7 +52,8 @@ class Domains {
 
   // A key with a unique serial number. Errc::not_found without the domain.
   Result<void> install(const Key& key, Instant now, Instant expires = Instant::never());
-  // A source that a domain with has_members takes. Errc::again: no room.
+  // A source that a domain with has_members takes. Errc::again: no room. The list is optional, and
+  // key files have none. [TSS-088]
   Result<void> add_member(uint32_t sdi, const Identity& source);
   bool is_member(uint32_t sdi, const Identity& source) const;
 

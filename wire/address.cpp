@@ -64,8 +64,6 @@ const char* name(AddressError e) {
   return "reserved";
 }
 
-uint16_t UetAddress::effective_udp_port() const { return udp_port == 0 ? kUdpPort : udp_port; }
-
 Result<UetAddress, AddressError> UetAddress::parse(Reader& r) {
   if (r.remaining() < kSize) return AddressError::truncated;
   const std::byte* p = r.peek(kSize);

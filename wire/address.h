@@ -40,7 +40,8 @@ const char* name(AddressError e);
 struct UetAddress {
   static constexpr uint32_t kSize = 40;
 
-  // Flag bits. The receiver chooses a field whose valid bit is clear. [LF-004]
+  // Flag bits. The receiver chooses a field whose valid bit is clear. All bits of the reference
+  // have a name, here and below, also those that nothing reads. [LF-004]
   static constexpr uint16_t kCapabilitiesValid = 1U << 0;
   static constexpr uint16_t kFabricAddressValid = 1U << 1;
   static constexpr uint16_t kPidOnFepValid = 1U << 2;
@@ -70,8 +71,6 @@ struct UetAddress {
   uint32_t payload_mtu_bytes = 0;  // multiple of 256, up to 65280; 0 not stated [LF-131]
 
   bool has(uint16_t flag) const { return (flags & flag) == flag; }
-  // The port to send to.
-  uint16_t effective_udp_port() const;
 
   // Reads kSize octets and judges them; trailing octets stay in the reader.
   static Result<UetAddress, AddressError> parse(Reader& r);

@@ -95,9 +95,8 @@ constexpr bool has_same_peers(uint32_t running, uint32_t built) {
 }
 
 // Constants under own names where the headers may lack them or spell them as a deprecated macro.
-inline constexpr uint32_t kProvSpecific = 1U << 31;  // FI_PROV_SPECIFIC, gone since 1.21
-inline constexpr uint32_t kAddrUet = 0x80554554;     // private FI_ADDR_UET [LF-008]
-inline constexpr uint32_t kProtoUet = 0x80554554;    // private FI_PROTO_UET [LF-009]
+inline constexpr uint32_t kAddrUet = 0x80554554;   // private FI_ADDR_UET [LF-008]
+inline constexpr uint32_t kProtoUet = 0x80554554;  // private FI_PROTO_UET [LF-009]
 inline constexpr uint32_t kProtoUetVersion = 1;
 inline constexpr int kMrBasic = 1 << 0;                    // FI_MR_BASIC
 inline constexpr int kMrScalable = 1 << 1;                 // FI_MR_SCALABLE

@@ -71,6 +71,7 @@ TEST(AddressTest, OwnFormIsReadBack) {
   EXPECT_EQ(*read, full_address());
 }
 
+// [LF-004, LF-006] A port of 0 is 4793.
 TEST(AddressTest, UnstatedFieldsReadAsAbsent) {
   std::string text = kFullOctets;
   text[3] = 0x02;  // only the FA is valid
