@@ -44,7 +44,8 @@ class Ccc {
   bool wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const;
 
   // Exactly one of on_acked, on_lost and on_forgotten follows each on_sent, for the same octets.
-  // on_acked may also come without octets: an RTT, a mark or a report of the peer alone. [PDS-240]
+  // on_acked may also come without octets: an RTT, a mark or a report of the peer alone. [PDS-240,
+  // CMS-018 .. CMS-021]
   void on_sent(const Sent& e) {
     outstanding_ += e.bytes;
     std::visit([&](auto& a) { a.on_sent(e); }, window_);
@@ -131,7 +132,8 @@ class Ccc {
   uint64_t window_bytes() const {
     return std::visit([](const auto& a) { return a.window_bytes(); }, window_);
   }
-  // Sent, and neither acknowledged nor lost nor forgotten.
+  // Sent, and neither acknowledged nor lost nor forgotten. Octets, where the reference counts
+  // packets: zero is zero in both. [CMS-014]
   uint64_t inflight_bytes() const { return outstanding_; }
 
  private:

@@ -78,7 +78,7 @@ void Pds::ready(FlowId id, uint64_t bytes) {
   flow->ready = true;
   if (!has_pdcs(flow->key.mode)) return parts_.connectionless.wake(*flow);
   if (bytes != 0 && flow->path->ccc.has_credit()) {
-    flow->path->backlog.add(bytes);
+    flow->path->backlog.add(bytes);  // [CMS-016]
     parts_.schedule.wake_path(*flow->path);  // it may have to ask for more
   }
   parts_.schedule.wake_flow(*flow);

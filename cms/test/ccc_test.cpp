@@ -209,6 +209,7 @@ TEST_F(CccTest, NeverExceedsTheMaximum) {
   EXPECT_EQ(window(), 100u);
 }
 
+// [CMS-014] What is lost is in flight no more.
 TEST_F(CccTest, HalvesOnceForAllLossesOfARound) {
   send(32);
   lose(1, LossKind::inferred);

@@ -1,5 +1,7 @@
-// Octets that a congestion context has to send: announced and unsent ones, and those marked for
-// resending. Nominal. Receiver credit is requested for them. [CMS-014, CMS-016]
+// Octets that a congestion context has to send: announced and unsent ones (`backlog` of the
+// reference), and those marked for resending (`rtx_backlog`). Nominal. Receiver credit is requested
+// for them; where none is in use, nothing is announced. Losses counts the marked packets of each
+// PDC (`waiting_rtx`), Ccc what is in flight. [CMS-014]
 #pragma once
 
 #include <algorithm>
@@ -27,13 +29,15 @@ class Backlog {
   }
   bool empty() const { return new_ == 0 && resend_ == 0; }
 
+  // New data. [CMS-016]
   void add(uint64_t bytes) {
     change([&] { new_ += bytes; });
   }
-  // Octets were sent or withdrawn; more than were announced is no error.
+  // Octets were sent or withdrawn; more than were announced is no error. [CMS-018]
   void take(uint64_t bytes) {
     change([&] { new_ -= std::min(bytes, new_); });
   }
+  // A packet is to be sent again [CMS-020, CMS-021]; it was, or need not be [CMS-018, CMS-019].
   void mark(uint32_t bytes) {
     change([&] { resend_ = (resend_ + bytes) & kMask; });
   }

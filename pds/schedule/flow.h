@@ -99,7 +99,7 @@ struct Path : ListNode<struct OpenPathTag> {
     }
   }
   // A packet that is lost is to be sent again; or it was, has arrived, or is given up. These change
-  // Losses and the backlog together.
+  // Losses and the backlog together. [CMS-018 .. CMS-021]
   void mark(Pdc& pdc, TxSlot& slot, Psn psn) {
     pdc.losses.mark(slot, psn);
     if (slot.kind != SlotKind::data) return;  // takes no credit [CMS-193]

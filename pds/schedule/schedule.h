@@ -12,6 +12,15 @@
 
 namespace uet::pds {
 
+// The states of a congestion context. The lists and the window tell them, no member does. [CMS-010]
+//   IDLE     none of its PDCs waits, nothing is in flight; AckReader notes since when
+//   PENDING  none waits, and Ccc::inflight_bytes() is not zero [CMS-011]
+//   READY    one of its PDCs is in resend_ or send_, or the path is in open_paths_
+//   ACTIVE   its PDCs are in Path::blocked and Path::sated, and the path is not in open_paths_
+// New data makes a context READY before CMS is asked, in the turn of its PDC; the reference has
+// ACTIVE first. Where Path::may_send() refuses, Turns makes it ACTIVE [CMS-012]; wake_path() makes
+// it READY again, and its turn asks whether CMS lets it go [CMS-013]. What waits for anything else,
+// such as the PSN window of its PDC, is in none of these lists.
 class Schedule {
  public:
   explicit Schedule(Resources& res) : res_(res) {}
@@ -77,7 +86,8 @@ class Schedule {
   void wake_flow(Flow& flow);
   // Puts the PDC where it gets a turn, if it may send and is not waiting already.
   void want_send(Pdc& pdc);
-  // The window of the path may have room again.
+  // The window of the path may have room again. A path that nobody waits for stays where it is.
+  // [CMS-011, CMS-013]
   void wake_path(Path& path);
 
  private:

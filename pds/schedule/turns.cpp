@@ -155,7 +155,7 @@ void Turns::serve(Pdc& pdc, TxBatch& batch, Instant now) {
   }
   const Turn turn = outbox_.take_turn(pdc, batch, now);
   if (turn.end != Step::blocked) return;
-  (turn.has_sent ? path.sated : path.blocked).push_back(pdc);
+  (turn.has_sent ? path.sated : path.blocked).push_back(pdc);  // [CMS-012]
   schedule_.wait_for_cms(path, now);
 }
 
@@ -168,7 +168,7 @@ void Turns::serve_paths(TxBatch& batch, Instant now) {
 }
 
 // The PDC that has waited longest for the window of its path. While there is room the path stays
-// among the open ones.
+// among the open ones. [CMS-013]
 void Turns::serve_path(Path& path, TxBatch& batch, Instant now) {
   if (path.blocked.empty()) path.blocked.splice_back(path.sated);
   Pdc* const pdc = path.blocked.pop_front();

@@ -86,6 +86,24 @@ TEST_F(IdleContextTest, AContextThatWaitsForAnAnswerIsNotIdle) {
   EXPECT_LE(window_of_next(), smaller);
 }
 
+// [CMS-008, CMS-010, CMS-011] Nor is a context whose other PDC waits for one.
+TEST_F(IdleContextTest, PacketsOfAnotherPdcKeepAContextInUse) {
+  open(8'192_ns);
+  FabricAddress to = bench_.from;
+  to.port = kUetPort;
+  const PeerId peer = *bench_.peers.find_or_add(to, bench_.now);
+  bench_.client.post(*bench_.pds->flow(peer, TrafficClass(0), Mode::rud, JobId(2)), 100, 100);
+  ASSERT_EQ(bench_.tx().size(), 1u);
+  window_of_next();
+  bench_.rx_header(bench_.nack(wire::NackCode::trimmed, bench_.start + 1));
+  ASSERT_EQ(bench_.tx().size(), 1u);
+  ack_after(20_us);
+  const uint64_t smaller = window();
+  ASSERT_LT(smaller, 153'600u);
+  bench_.elapse(1_ms);
+  EXPECT_EQ(window_of_next(), smaller);
+}
+
 // [CMS-008, CMS-105, CMS-108, CMS-190] A base RTT counts for a minute after its measurement, in
 // contexts that restart; then the path may have become longer.
 TEST_F(IdleContextTest, ABaseRttExpiresAfterAMinute) {

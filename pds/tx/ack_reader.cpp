@@ -209,7 +209,7 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
   if (!pdc.tx.empty()) return;
   Path& path = *pdc.path;
   path.settle(pdc);
-  const bool is_idle = path.ccc.inflight_bytes() == 0 && !path.is_wanted();
+  const bool is_idle = path.ccc.inflight_bytes() == 0 && !path.is_wanted();  // [CMS-011]
   cms::Nscc* const nscc = path.ccc.nscc();
   if (nscc == nullptr || !is_idle || has_new(pdc)) return;
   nscc->on_idle();

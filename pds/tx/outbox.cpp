@@ -234,7 +234,7 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
     return Step::sent;
   }
-  if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));
+  if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));  // [CMS-018]
   // A burst that begins in the middle of a message that a peer waits for delays its end: the last
   // super-packet then has more to be looked at. [PDS-004, decision 7]
   const bool is_stream = pdc.path->ccc.inflight_bytes() > kFewInFlight;

@@ -164,8 +164,8 @@ TEST_F(ScheduleTest, AStarvedFlowWaitsUntilItIsFed) {
   EXPECT_EQ(schedule_->next_flow(), nullptr);
 }
 
-// [PDS-244] A path whose window has room again gets a turn only if one of its PDCs waits for the
-// window.
+// [PDS-244, CMS-011, CMS-013] A path whose window has room again gets a turn only if one of its
+// PDCs waits for the window, and one turn only.
 TEST_F(ScheduleTest, APathIsServedIfAPdcWaitsForItsWindow) {
   schedule_->wake_path(*path_);
   EXPECT_EQ(schedule_->next_open_path(), nullptr);
