@@ -3,6 +3,7 @@
 // their functions anew: each one notes that it was called, and answers what the test has told it.
 #pragma once
 
+#include "pds/connectionless/connectionless.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/schedule/flow.h"
@@ -15,6 +16,7 @@
 
 #include <array>
 #include <deque>
+#include <optional>
 #include <string>
 #include <vector>
 
@@ -37,6 +39,18 @@ using uet::test::was_called;
 inline std::string text(Psn psn) { return std::to_string(psn.value()); }
 inline std::string text(Duration d) { return std::to_string(d.ns() / 1000) + "us"; }
 
+// What the stubs answer to Demux.
+struct AnswersToDemux {
+  Pdc* of_syn = nullptr;                  // Door: the PDC of a SYN
+  bool may_leave_pending = true;          // Door
+  wire::NackCode refusal{};               // Inbox; none: it refuses nothing
+  bool is_taken = true;                   // Inbox: the packet came for the first time
+  bool is_established = false;            // AckReader: the peer's PDCID is known now
+  bool is_closed = false;                 // AckReader: the ACK answers a Close command
+  std::optional<AckTrigger> lost_answer;  // NackReader: to be given again
+  std::optional<Connectionless::Refusal> refused_without_pdc;
+};
+
 // What the stubs answer. A test changes it before it acts.
 struct Answers {
   bool may_spend = true;        // octets to an unproven source
@@ -47,7 +61,11 @@ struct Answers {
   bool has_message = true;      // Outbox gets one
   Turn turn{Step::idle, true};  // of Outbox
   Pdc* grants_on = nullptr;     // Destination has one grant, for that PDC
-  Path* path = nullptr;         // Paths
+  bool has_credit_room = true;  // Destination has state for who asks for credit
+  Path* path = nullptr;         // Paths; null: a path of its own, where there is room
+  cms::Algorithm algorithm = cms::Algorithm::fixed;  // a congestion context says so
+  int64_t credit_bytes = 0;                          // and so
+  AnswersToDemux to_demux;
 };
 inline Answers& answers() {
   static Answers all;

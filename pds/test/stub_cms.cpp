@@ -1,8 +1,9 @@
 // Congestion control as the tests of single parts see it: a fixed window and one entropy value at a
 // time, which stand in headers. Nothing of cms is linked: a call of another algorithm ends the
-// test.
+// test. What a context says of itself is what the test has told it.
 #include "cms/ccc.h"
 #include "cms/context_entropy.h"
+#include "pds/test/part.h"
 
 namespace uet::cms {
 
@@ -17,6 +18,9 @@ Ccc::Ccc(const Config& config) : window_(FixedWindow(config)), pacer_(config) {}
 bool Ccc::wants_ack(uint32_t bytes, uint32_t) const {
   return !std::get<FixedWindow>(window_).may_send(2 * bytes);
 }
+Algorithm Ccc::algorithm() const { return pds::part::answers().algorithm; }
+int64_t Ccc::credit_bytes() const { return pds::part::answers().credit_bytes; }
+Duration Ccc::base_rtt() const { return Duration::zero(); }
 bool is_granted(const GrantedCredit&, uint32_t) { not_in_use(); }
 
 void AimdWindow::on_acked(const Acked&) { not_in_use(); }

@@ -9,6 +9,7 @@ namespace uet::pds {
 
 using part::answers;
 using part::note;
+using part::text;
 
 void IdleList::touch(Pdc& pdc, Instant now) {
   pdc.last_active = now;
@@ -35,6 +36,13 @@ void Ending::free_pdc(Pdc&, PdcEvent why, bool clean, bool tombstone, Instant) {
 bool CloseSteps::progress_close(Pdc&, TxBatch&, Instant) {
   note("progress_close");
   return true;
+}
+void CloseSteps::on_close_answered(Pdc&, const wire::Ack& ack, Instant) {
+  note("on_close_answered " + text(ack.cack_psn));
+}
+bool CloseSteps::finish_received_close(Pdc&, Instant) {
+  note("finish_received_close");
+  return false;
 }
 bool CloseSteps::is_close_early(Pdc&, const Inbound&, Instant) { return answers().is_close_early; }
 

@@ -22,8 +22,12 @@ void Schedule::want_send(Pdc&) { note("want_send"); }
 void Schedule::wake_path(Path&) { note("wake_path"); }
 
 void Paths::on_credit(Pdc&, uint32_t credit, Instant) { note("credit " + std::to_string(credit)); }
-Path* Paths::take(PathKey) {
-  if (answers().path != nullptr) ++answers().path->refs;
+Result<void> Paths::create(Arena& arena, Room room) { return slab_.create(arena, room); }
+Path* Paths::take(PathKey key) {
+  if (answers().path == nullptr) {
+    return slab_.alloc(key, res_.cms, single_number(key), res_.rng, senders_);
+  }
+  ++answers().path->refs;
   return answers().path;
 }
 void Paths::drop(Path& path) {

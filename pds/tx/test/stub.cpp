@@ -1,6 +1,8 @@
 // What sends packets and judges losses, as the tests of other parts see it.
 #include "pds/test/part.h"
+#include "pds/tx/ack_reader.h"
 #include "pds/tx/loss_recovery.h"
+#include "pds/tx/nack_reader.h"
 #include "pds/tx/outbox.h"
 #include "pds/tx/tail_probes.h"
 
@@ -9,6 +11,18 @@ namespace uet::pds {
 using part::answers;
 using part::note;
 using part::text;
+
+AckEffect AckReader::process_ack(Pdc&, const wire::Ack& ack, const wire::AckCc* cc,
+                                 std::span<const std::byte> ses, const RxDatagram&, Instant) {
+  note("process_ack " + text(ack.cack_psn) + (cc == nullptr ? "" : ", with a SACK") +
+       (ses.empty() ? "" : ", " + std::to_string(ses.size()) + " octets of SES"));
+  return {answers().to_demux.is_established, answers().to_demux.is_closed};
+}
+std::optional<AckTrigger> NackReader::process_nack(Pdc&, const wire::Nack& h, const RxDatagram&,
+                                                   Instant) {
+  note(std::string("process_nack ") + wire::name(h.nack_code) + " psn " + text(h.nack_psn));
+  return answers().to_demux.lost_answer;
+}
 
 Duration LossRecovery::rto_of(const Pdc&, uint32_t timeouts) const {
   return part::kRto * (int64_t{1} << timeouts);
