@@ -80,8 +80,8 @@ else()
 endif()
 
 # The layers whose code must run the same in the provider, the simulator and the fuzzers.
-set(UET_SANS_IO_LAYERS base wire cms pds_record pds ses_common ses_outgoing ses_incoming ses tss
-  tss_seal fep)
+set(UET_SANS_IO_LAYERS base wire cms pds_record pds ses_record ses_common ses_outgoing ses_incoming
+  ses tss tss_seal fep)
 
 # uet_add_library(NAME SOURCES file... DEPS layer...): target uet_NAME, alias uet::NAME.
 # A layer without sources is header-only.

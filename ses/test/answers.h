@@ -16,6 +16,7 @@ struct Answers {
   UnexpectedMessage* kept = nullptr;  // KeptRoom: the record of the next message
   bool may_store = true;              // KeptRoom
   bool is_region_good = true;         // MemoryRegions
+  uint32_t exposed = 0;               // MemoryRegions: the source that its region was added for
 };
 inline Answers& answers() {
   static Answers all;

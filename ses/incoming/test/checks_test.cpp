@@ -1,6 +1,7 @@
 // The order in which requests are judged. [SES-110..117]
 #include "ses/incoming/checks.h"
 
+#include "ses/test/answers.h"
 #include "ses/test/parts.h"
 #include "wire/ses.h"
 
@@ -17,8 +18,7 @@ using Kind = Decision::Kind;
 class ChecksTest : public PartTest {
  protected:
   ChecksTest() {
-    EXPECT_TRUE(memory_.create(arena_, 16, 7).ok());
-    EXPECT_TRUE(room_.create(arena_, res_.config, peers_).ok());
+    answers() = {};
     checks_.create();
   }
   Request request(SesOpcode opcode) const {
@@ -51,7 +51,7 @@ class ChecksTest : public PartTest {
 // [T-20] Everything is wrong; each fault that is mended shows the next one.
 TEST_F(ChecksTest, FaultsAreFoundInTheOrderOfTheSpecification) {
   Endpoint& ep = open();
-  generations_.disable(ep, false);
+  ep.untagged_generation.is_enabled = false;
   Request q = request(SesOpcode{0x3E});  // no opcode
   q.common.job_id = JobId(9);
   q.common.pid_on_fep = PidOnFep(9);
@@ -73,7 +73,8 @@ TEST_F(ChecksTest, FaultsAreFoundInTheOrderOfTheSpecification) {
   EXPECT_EQ(said(q), std::string("refuse ") + wire::name(ReturnCode::op_violation));  // RUDI
   q.mode = pds::Mode::rud;
   EXPECT_EQ(said(q), std::string("refuse ") + wire::name(ReturnCode::disabled_gen));
-  Generations::enable(*ep.queue, false);
+  ep.untagged_generation.is_enabled = true;
+  ep.untagged_generation.value = 1;
   EXPECT_EQ(said(q), std::string("refuse ") + wire::name(ReturnCode::bad_generation));
   EXPECT_EQ(checks_.judge(q).generation, 1);
   q.common.ri_generation = 1;

@@ -23,11 +23,18 @@ bool MemoryRegions::place(RegionId, uint64_t offset, std::span<const std::byte> 
   }
   return answers().is_region_good;
 }
-Result<RegionId> MemoryRegions::add(const RegionRequest&) { return RegionId(1); }
-void MemoryRegions::remove(RegionId) {}
+Result<RegionId> MemoryRegions::add(const RegionRequest& request) {
+  answers().exposed = request.exposed;
+  return RegionId(1);
+}
+void MemoryRegions::enable(RegionId) { ++enabled_total_; }
+void MemoryRegions::remove(RegionId) {
+  answers().exposed = 0;
+  note("remove region");
+}
 uint64_t MemoryRegions::key(RegionId) const { return 1; }
 uint64_t MemoryRegions::user(RegionId) const { return 0; }
-uint32_t MemoryRegions::exposed(RegionId) const { return 0; }
+uint32_t MemoryRegions::exposed(RegionId) const { return answers().exposed; }
 RegionId MemoryRegions::id_of_key(uint64_t) const { return RegionId(1); }
 bool MemoryRegions::is_provider_key(uint64_t) { return false; }
 

@@ -14,7 +14,6 @@ class ReceivesTest : public PartTest {
  protected:
   ReceivesTest() {
     EXPECT_TRUE(receives_.create().ok());
-    EXPECT_TRUE(memory_.create(arena_, 16, 7).ok());
     EXPECT_TRUE(room_.create(arena_, res_.config, peers_).ok());
     ep_ = &open();
     ep_->rx.owner = this;

@@ -1,6 +1,8 @@
 // The source of a rendezvous send, from the post until the target has all it wants. [ses.md 4.4]
 #include "ses/rendezvous/exposures.h"
 
+#include "base/test/calls.h"
+#include "ses/test/answers.h"
 #include "ses/test/parts.h"
 
 #include <array>
@@ -11,7 +13,8 @@ namespace {
 class ExposuresTest : public PartTest {
  protected:
   ExposuresTest() {
-    EXPECT_TRUE(memory_.create(arena_, 16, 7).ok());
+    uet::test::calls().clear();
+    answers() = {};
     EXPECT_TRUE(exposures_.create().ok());
     remote_.key.peer = peer_;
   }
@@ -128,7 +131,7 @@ TEST_F(ExposuresTest, SourceCannotBeReadWhenTheSendIsOver) {
   const RegionId region = m.exposure->region;
   exposures_.conceal(m);
   EXPECT_EQ(exposures_.of_region(region, peer_), nullptr);
-  EXPECT_EQ(memory_.size(), 0u);
+  EXPECT_TRUE(uet::test::was_called("remove region"));
 }
 
 }  // namespace
