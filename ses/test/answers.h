@@ -8,6 +8,17 @@
 
 namespace uet::ses::test {
 
+// What the halves answer to Exchange.
+struct AnswersToExchange {
+  bool has_message = true;              // Outgoing, for a flow
+  bool has_packet = true;               // Outgoing and ReadAnswers, for a message
+  bool is_shortened = true;             // Outgoing
+  uint32_t ends = 0;                    // Outgoing: operations of SES that end in its next call
+  Instant deadline = Instant::never();  // Incoming
+  std::vector<uint16_t> held;           // ReadAnswers: lengths of those that it is created with,
+  uint32_t reader = 1;                  // and for which peer
+};
+
 struct Answers {
   bool may_post = true;               // SES itself, an operation
   std::vector<uint32_t> posted;       // Pulls and DeferredMessages of these
@@ -17,6 +28,7 @@ struct Answers {
   bool may_store = true;              // KeptRoom
   bool is_region_good = true;         // MemoryRegions
   uint32_t exposed = 0;               // MemoryRegions: the source that its region was added for
+  AnswersToExchange to_exchange;
 };
 inline Answers& answers() {
   static Answers all;

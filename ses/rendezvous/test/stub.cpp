@@ -19,7 +19,9 @@ Exposure* Exposures::of_region(RegionId, PeerId) { return nullptr; }
 TxMessage* Exposures::on_read_begun(Exposure&, uint64_t, uint32_t) { return nullptr; }
 TxMessage* Exposures::on_answer_end(const AnswerEnd&) { return nullptr; }
 TxMessage* Exposures::on_served(Exposure&, uint32_t) { return nullptr; }
-void Exposures::on_answer_cut(const AnswerEnd&) {}
+void Exposures::on_answer_cut(const AnswerEnd& cut) {
+  note("answer of " + std::to_string(cut.length) + " cut");
+}
 void Exposures::note_delivered(TxMessage&, wire::ListCode, uint32_t) {}
 Instant Exposures::next_look(const TxMessage&) const { return Instant::never(); }
 bool Exposures::on_silence(Exposure&, bool) { return false; }
