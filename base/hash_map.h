@@ -88,7 +88,9 @@ class HashMap {
   }
 
   // Prefetches the tags; of a large table the first of them.
-  void fetch() const { prefetch(tags_.data(), std::min(tags_.size_bytes(), 2 * kLineBytes)); }
+  void prefetch() const {
+    uet::prefetch(tags_.data(), std::min(tags_.size_bytes(), 2 * kLineBytes));
+  }
   uint32_t size() const { return size_; }
   uint32_t capacity() const { return capacity_; }
   bool full() const { return size_ == capacity_ && capacity_ >= most_; }

@@ -1,5 +1,5 @@
-// Asking for cache lines ahead of their use. Loops over many contexts know which one comes next
-// while they still work on another: asked for then, its state is there when its turn comes.
+// Prefetching: cache lines are asked for ahead of their use. Loops over many contexts know which
+// one comes next while they still work on another: prefetched then, its state is there in its turn.
 #pragma once
 
 #include <algorithm>

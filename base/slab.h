@@ -108,10 +108,10 @@ class Slab {
   }
 
   // Prefetches what get() reads, and the object.
-  void fetch(Handle<T> h) const {
+  void prefetch(Handle<T> h) const {
     if (h.index() >= ready_) return;
-    prefetch(&meta(h.index()), sizeof(uint32_t));
-    prefetch(&slots_[h.index()], sizeof(T));
+    uet::prefetch(&meta(h.index()), sizeof(uint32_t));
+    uet::prefetch(&slots_[h.index()], sizeof(T));
   }
 
   // Calls fn(T&) for every live object in index order. fn may free any object; objects it

@@ -106,7 +106,7 @@ Instant TimerWheel::next_deadline() const {
   return slot == kSlotNone ? Instant::never() : instant_of(earliest_[slot]);
 }
 
-void TimerWheel::fetch_next() const {
+void TimerWheel::prefetch_next() const {
   for (unsigned level = 0; level < kLevels; ++level) {
     if (occupied_[level] == 0) continue;
     const unsigned slot =

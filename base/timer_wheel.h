@@ -82,7 +82,7 @@ class TimerWheel {
   Instant next_deadline() const;
 
   // Prefetches what next_deadline() reads besides the head of the wheel.
-  void fetch_next() const;
+  void prefetch_next() const;
 
   // Number of armed timers. Looks at each of them: for tests and for tools.
   uint32_t armed_count() const;

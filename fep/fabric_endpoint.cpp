@@ -1,7 +1,6 @@
 // Composition of the layers, and nothing else: no protocol rule lives here.
 #include "fep/fabric_endpoint.h"
 
-#include "pds/fetch.h"
 #include "pds/pdc/path_reports.h"
 #include "pds/schedule/flow.h"
 #include "wire/payload_mtu.h"
@@ -70,31 +69,21 @@ bool FabricEndpoint::has_work(Work which) const { return pds_->has_work(which); 
 
 bool FabricEndpoint::idle() const { return ses_->idle() && pds_->idle(); }
 
-void FabricEndpoint::fetch(uint32_t step) const {
+void FabricEndpoint::prefetch(uint32_t step) const {
   if (step == 0) {
-    prefetch(&config_.allow, kLineBytes);
+    uet::prefetch(&config_.allow, kLineBytes);
     prefetch_between(&local_, this + 1);
   } else if (step == 1) {
-    prefetch(pds_, sizeof(pds::Pds));
-    ses_->fetch(0);
+    uet::prefetch(pds_, sizeof(pds::Pds));
+    ses_->prefetch(0);
   } else {
-    pds::Fetch(*pds_).sublayer();
+    pds_->prefetch(0);
   }
 }
 
-void FabricEndpoint::fetch(uint32_t step, std::span<const std::byte> datagram) const {
-  const pds::Fetch pds(*pds_);
-  switch (step) {
-    case 0:
-      return pds.id(datagram);
-    case 1:
-      return pds.pdc(datagram);
-    case 2:
-      pds.rest(datagram);
-      return ses_->fetch(1, pds.sending(datagram));
-    default:
-      return ses_->fetch(2, pds.sending(datagram));
-  }
+void FabricEndpoint::prefetch(uint32_t step, std::span<const std::byte> datagram) const {
+  const pds::MessageHandle message = pds_->prefetch(step + 1, datagram);
+  if (step >= 2) ses_->prefetch(step - 1, message);
 }
 
 bool FabricEndpoint::on_sent(TxBatch& batch, Instant now) {

@@ -60,11 +60,11 @@ class FabricEndpoint {
   bool has_work(Work which = Work::any) const;  // transmit would add packets now
   bool idle() const;
 
-  // For a caller that knows which datagrams come soon: both ask for the memory that these will
-  // need, in steps of which each follows addresses in what the one before has asked for: 0 to 2 for
-  // every datagram, then 0 to 3 for one.
-  void fetch(uint32_t step) const;
-  void fetch(uint32_t step, std::span<const std::byte> datagram) const;
+  // For a caller that knows which datagrams come soon: both prefetch what these will need, in steps
+  // of which each follows addresses in what the one before has prefetched: 0 to 2 for every
+  // datagram, then 0 to 3 for one.
+  void prefetch(uint32_t step) const;
+  void prefetch(uint32_t step, std::span<const std::byte> datagram) const;
 
   // Looks at the fates in a batch that was offered to the network: packets refused for good fail
   // their message. Call before compact(). True: some are too long for their route; first report

@@ -32,9 +32,9 @@ void Demux::receive(std::span<const RxDatagram> datagrams, Instant now) {
   constexpr size_t kPdcAhead = 6;
   constexpr size_t kRestAhead = 3;
   for (size_t i = 0; i < datagrams.size(); ++i) {
-    if (i + kPdcAhead < datagrams.size()) fetch_pdc(datagrams[i + kPdcAhead].bytes);
+    if (i + kPdcAhead < datagrams.size()) prefetch_pdc(datagrams[i + kPdcAhead].bytes);
     if (i + kRestAhead < datagrams.size()) {
-      if (const Pdc* const pdc = pdc_ahead(datagrams[i + kRestAhead].bytes)) fetch_rest(*pdc);
+      if (const Pdc* const pdc = pdc_ahead(datagrams[i + kRestAhead].bytes)) prefetch_rest(*pdc);
     }
     receive(datagrams[i], now);
   }
@@ -44,15 +44,15 @@ Pdc* Demux::pdc_ahead(std::span<const std::byte> datagram) const {
   return has_dpdcid(datagram) ? table_.find(dpdcid_of(datagram)) : nullptr;
 }
 
-void Demux::fetch_id(std::span<const std::byte> datagram) const {
-  if (has_dpdcid(datagram)) table_.fetch_id(dpdcid_of(datagram));
+void Demux::prefetch_id(std::span<const std::byte> datagram) const {
+  if (has_dpdcid(datagram)) table_.prefetch_id(dpdcid_of(datagram));
 }
 
-void Demux::fetch_pdc(std::span<const std::byte> datagram) const {
+void Demux::prefetch_pdc(std::span<const std::byte> datagram) const {
   prefetch(pdc_ahead(datagram), sizeof(Pdc));
 }
 
-void Demux::fetch_rest(const Pdc& pdc) const {
+void Demux::prefetch_rest(const Pdc& pdc) const {
   prefetch(pdc.path, Path::kHotBytes);
   prefetch(&res_.peers[pdc.peer], sizeof(Peer));
   pdc.tx.prefetch_slot(pdc.tx.base());

@@ -52,10 +52,10 @@ class Demux {
 
   // The PDC that the datagram is most likely for; nothing has been checked yet.
   Pdc* pdc_ahead(std::span<const std::byte> datagram) const;
-  // Asks for the memory where it is found, for its own, and for what it points to.
-  void fetch_id(std::span<const std::byte> datagram) const;
-  void fetch_pdc(std::span<const std::byte> datagram) const;
-  void fetch_rest(const Pdc& pdc) const;
+  // Prefetches where it is found; itself; and what it points to.
+  void prefetch_id(std::span<const std::byte> datagram) const;
+  void prefetch_pdc(std::span<const std::byte> datagram) const;
+  void prefetch_rest(const Pdc& pdc) const;
 
  private:
   void on_request(const RxDatagram& d, Instant now);

@@ -1,5 +1,7 @@
-// How the parts are put together, and their memory.
+// How the parts are put together, their memory, and which of it is prefetched.
 #include "pds/parts.h"
+
+#include "base/prefetch.h"
 
 #include <algorithm>
 
@@ -68,6 +70,31 @@ Result<void> Parts::create(Arena& arena) {
   UET_CHECK(inbox.create(arena));
   UET_CHECK(destination.create(arena));
   return connectionless.create(arena);
+}
+
+void Parts::prefetch() const {
+  prefetch_between(&res, &res.counters);
+  prefetch_between(&res.rx_pool, &flow_table);
+  uet::prefetch(&shares, sizeof(Shares));
+  schedule.prefetch();
+  uet::prefetch(&idle, sizeof(IdleList));
+  uet::prefetch(&replies, kLineBytes);
+  prefetch_between(&store, &closing);
+  prefetch_between(&loss, &deadlines);
+  connectionless.prefetch();
+  prefetch_between(&flows, &demux);
+  uet::prefetch(&demux, 2 * kLineBytes);
+}
+
+void Parts::prefetch(const Pdc& pdc) const {
+  demux.prefetch_rest(pdc);
+  pdc.rx.prefetch();
+  uet::prefetch(pdc.flow, sizeof(Flow));
+  if (!pdc.tx.empty()) {
+    uet::prefetch(pdc.path, sizeof(Path));
+    pdc.tx.prefetch_slot(pdc.tx.next());
+  }
+  schedule.prefetch_timer();
 }
 
 }  // namespace uet::pds

@@ -19,6 +19,10 @@ struct Parts {
   Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Client& client,
         RandomSource& random);
   Result<void> create(Arena& arena);
+  // Prefetches what nearly every packet reads, as found by counting the cache lines of a run; and
+  // what a packet of that PDC reads beside it.
+  void prefetch() const;
+  void prefetch(const Pdc& pdc) const;
 
   Resources res;
   PdcTable table;

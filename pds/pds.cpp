@@ -32,6 +32,16 @@ void Pds::receive(const RxDatagram& datagram, Instant now) { parts_.demux.receiv
 void Pds::receive(std::span<const RxDatagram> datagrams, Instant now) {
   parts_.demux.receive(datagrams, now);
 }
+MessageHandle Pds::prefetch(uint32_t step, std::span<const std::byte> datagram) const {
+  if (step == 0) parts_.prefetch();
+  if (step == 1) parts_.demux.prefetch_id(datagram);
+  if (step == 2) parts_.demux.prefetch_pdc(datagram);
+  if (step < 3) return {};
+  const Pdc* const pdc = parts_.demux.pdc_ahead(datagram);
+  if (pdc == nullptr) return {};
+  if (step == 3) parts_.prefetch(*pdc);
+  return pdc->messages.current();
+}
 uint32_t Pds::transmit(TxBatch& batch, Instant now, Lead lead) {
   return parts_.turns.transmit(batch, now, lead);
 }
@@ -131,12 +141,6 @@ bool Pds::idle() const {
     }
   });
   return is_idle && !has_work();
-}
-
-std::optional<PdcState> Pds::state_of(Pdcid id) const {
-  const Pdc* const pdc = parts_.table.find(id);
-  if (pdc == nullptr) return {};
-  return pdc->state();
 }
 
 namespace {

@@ -21,7 +21,6 @@
 
 namespace uet::pds {
 
-class Fetch;
 class PathReports;
 struct Parts;
 
@@ -76,6 +75,11 @@ class Pds final : public Service {
   // batch has left, or its payload was detached. [PDS-211]
   // Returns the number of packets added; 0: nothing may go until an event.
   uint32_t transmit(TxBatch& batch, Instant now, Lead lead = Lead::answers);
+  // For a caller that knows which datagrams come soon; each step follows addresses in what the step
+  // before has prefetched, so there is to be some time between them. 0: what every packet reads; 1:
+  // where the PDC is found that the datagram is most likely for; 2: that PDC; 3: what it points to.
+  // Returns the message that it sends, from step 3 on; 0: none.
+  MessageHandle prefetch(uint32_t step, std::span<const std::byte> datagram = {}) const;
   // Runs the timers due at or before now.
   void advance(Instant now);
   // The next instant at which advance has work; never() when idle. has_work() is apart from it.
@@ -104,8 +108,6 @@ class Pds final : public Service {
 
   const Counters& counters() const;
   uint32_t open_pdcs() const;
-  // The state of the PDC to which we gave that id; nothing: CLOSED. [PDS 5]
-  std::optional<PdcState> state_of(Pdcid id) const;
   Usage usage() const;
   Footprint footprint() const;
   // Copies PDCs, first those on which operations wait; returns how many. Cost: a look at every PDC.
@@ -117,8 +119,6 @@ class Pds final : public Service {
   explicit Pds(Parts& parts) : parts_(parts) {}
 
  private:
-  friend class Fetch;  // follows pointers without a change
-
   Parts& parts_;
 };
 

@@ -73,9 +73,9 @@ class Endpoints {
   bool is_known(JobId job) const { return of_job_.find(job.value()) != nullptr; }
 
   // Prefetches where the first ones are found; then the first one.
-  void fetch() const { prefetch(endpoints_.data(), kLineBytes); }
-  void fetch_first() const {
-    if (!endpoints_.empty()) prefetch(endpoints_.front(), 2 * kLineBytes);
+  void prefetch() const { uet::prefetch(endpoints_.data(), kLineBytes); }
+  void prefetch_first() const {
+    if (!endpoints_.empty()) uet::prefetch(endpoints_.front(), 2 * kLineBytes);
   }
 
   // Calls fn for each open one.

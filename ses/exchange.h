@@ -56,25 +56,25 @@ class Exchange final : public pds::Client {
   void end_domain(uint32_t sdi, Instant now);
 
   // Prefetches what nearly every packet reads.
-  void fetch() const {
+  void prefetch() const {
     prefetch_between(&res_, &res_.rng);
-    prefetch(&res_.timers, 2 * kLineBytes);
-    prefetch(&outgoing_.operations_, sizeof(Operations));
-    incoming_.fetch();
+    uet::prefetch(&res_.timers, 2 * kLineBytes);
+    uet::prefetch(&outgoing_.operations(), sizeof(Operations));
+    incoming_.prefetch();
   }
   // Then that message, one that is arriving, and the next timer; and what the message points to.
-  void fetch(pds::MessageHandle message) const {
-    res_.timers.fetch_next();
-    incoming_.fetch_message();
-    outgoing_.operations_.fetch(message);
+  void prefetch(pds::MessageHandle message) const {
+    res_.timers.prefetch_next();
+    incoming_.prefetch_message();
+    outgoing_.operations().prefetch(message);
   }
-  void fetch_remote(pds::MessageHandle message) const {
-    outgoing_.operations_.fetch_remote(message);
+  void prefetch_remote(pds::MessageHandle message) const {
+    outgoing_.operations().prefetch_remote(message);
   }
   void advance(Instant now);
   Instant next_deadline() const;
   // Payloads that were copied when they were posted and that the peers may not have yet.
-  const CopyTally& copies() const { return outgoing_.copies(); }
+  const CopyTally& copies() const { return outgoing_.operations().copies(); }
   bool idle() const;  // no operation is unfinished and no message half received
 
   // pds::Client

@@ -107,19 +107,19 @@ class Ses {
   // The application does not know the peer any more: what serves it is given back as it gets idle.
   void forget(PeerId peer, Instant now);
 
-  // Prefetches, in steps that follow addresses in what the step before has asked for: what nearly
+  // Prefetches, in steps that follow addresses in what the step before has prefetched: what nearly
   // every packet reads; that message and more; what these point to.
-  void fetch(uint32_t step, pds::MessageHandle message = {}) const {
+  void prefetch(uint32_t step, pds::MessageHandle message = {}) const {
     if (step == 0) {
-      exchange_.fetch();
-      prefetch(&endpoints_, 2 * kLineBytes);
-      prefetch(&memory_, 2 * kLineBytes);
+      exchange_.prefetch();
+      uet::prefetch(&endpoints_, 2 * kLineBytes);
+      uet::prefetch(&memory_, 2 * kLineBytes);
     } else if (step == 1) {
-      exchange_.fetch(message);
-      endpoints_.fetch();
+      exchange_.prefetch(message);
+      endpoints_.prefetch();
     } else {
-      exchange_.fetch_remote(message);
-      endpoints_.fetch_first();
+      exchange_.prefetch_remote(message);
+      endpoints_.prefetch_first();
     }
   }
   bool idle() const { return exchange_.idle(); }

@@ -48,11 +48,11 @@ class Connectionless {
   Instant next_deadline() const;
   bool has_work() const { return rudi_target_.has_work() || rudi_.has_work() || uud_.has_work(); }
   // Prefetches what says that there is nothing to do; Rudi has its lists at its end.
-  void fetch() const {
+  void prefetch() const {
     constexpr size_t kListsBytes = 5 * kLineBytes;
-    prefetch(reinterpret_cast<const std::byte*>(&rudi_target_) - kListsBytes,
-             kListsBytes + kLineBytes);
-    prefetch(&uud_, sizeof(Uud));
+    uet::prefetch(reinterpret_cast<const std::byte*>(&rudi_target_) - kListsBytes,
+                  kListsBytes + kLineBytes);
+    uet::prefetch(&uud_, sizeof(Uud));
   }
   bool idle() const { return rudi_.outstanding() == 0 && uud_.idle(); }
   uint32_t outstanding() const { return rudi_.outstanding(); }

@@ -39,8 +39,8 @@ class PdcIds {
   // Record::place of that id.
   uint16_t place_of(Pdcid id) const { return records_[locate(id)].place; }
 
-  void fetch(Pdcid id) const {
-    prefetch(&records_[id.value() & (records_.size() - 1)], sizeof(Record));
+  void prefetch(Pdcid id) const {
+    uet::prefetch(&records_[id.value() & (records_.size() - 1)], sizeof(Record));
   }
 
   uint16_t last_psn_of(Pdcid id) const { return records_[locate(id)].last_psn; }

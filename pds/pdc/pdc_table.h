@@ -84,7 +84,7 @@ class PdcTable {
     const uint16_t place = by_id_.place_of(id);
     return place == 0 ? nullptr : &pdcs_.at(place - 1u);
   }
-  void fetch_id(Pdcid id) const { by_id_.fetch(id); }
+  void prefetch_id(Pdcid id) const { by_id_.prefetch(id); }
   const Pdc* find(Pdcid id) const { return const_cast<PdcTable*>(this)->find(id); }
   Pdc* get(PdcHandle handle);
   // Look-up of SYN packets. [PDS-014]

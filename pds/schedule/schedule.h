@@ -6,6 +6,7 @@
 #include "pds/resources.h"
 #include "pds/schedule/flow.h"
 
+#include "base/prefetch.h"
 #include "base/timer_wheel.h"
 
 #include <utility>
@@ -25,8 +26,11 @@ class Schedule {
  public:
   explicit Schedule(Resources& res) : res_(res) {}
 
-  void cancel(Pdc& pdc) { wheel_.cancel(pdc.timer); }
-  void cancel(Path& path) { wheel_.cancel(path.timer); }
+  // The timer of a PDC or of a path.
+  template <class Owner>
+  void cancel(Owner& owner) {
+    wheel_.cancel(owner.timer);
+  }
   // Since the last call some PDC began to wait for credit: there may be more to send.
   bool take_credit_wanted() { return std::exchange(is_credit_wanted_, false); }
   // PDCs wait for the path; if its pace holds them back they go on when that is over, and if credit
@@ -57,8 +61,13 @@ class Schedule {
   Path* next_open_path() { return open_paths_.pop_front(); }
   Pdc* next_send() { return send_.pop_front(); }
   const Pdc* send_after() const { return send_.front(); }
-  Flow* next_flow() { return ready_.pop_front(); }
-  const Flow* flow_after() const { return ready_.front(); }
+  // Prefetches the PDC that the flow after it used least recently.
+  Flow* next_flow() {
+    Flow* const next = ready_.pop_front();
+    if (next == nullptr) return nullptr;
+    if (const Flow* const after = ready_.front()) uet::prefetch(after->pdcs.front(), sizeof(Pdc));
+    return next;
+  }
   bool has_new_work() const { return !ready_.empty() || !send_.empty(); }
   bool has_work(Work which = Work::any) const {
     const bool has_control = which == Work::any ? !control_.empty() : is_control_pressing_;
@@ -74,6 +83,12 @@ class Schedule {
     });
   }
   Instant next_deadline() const { return wheel_.next_deadline(); }
+  // Prefetches its own memory, of the timers only the head; then the next timer.
+  void prefetch() const {
+    uet::prefetch(this, 2 * kLineBytes);
+    uet::prefetch(&is_credit_wanted_, 2 * kLineBytes);
+  }
+  void prefetch_timer() const { wheel_.prefetch_next(); }
   uint32_t armed_timers() const { return wheel_.armed_count(); }
 
   // The timer of the PDC fires no later than at `deadline`.
@@ -91,8 +106,6 @@ class Schedule {
   void wake_path(Path& path);
 
  private:
-  friend class Fetch;  // reads addresses
-
   void ask_for_credit(Path& path, Instant now);
 
   Resources& res_;

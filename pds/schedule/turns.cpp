@@ -111,7 +111,6 @@ void Turns::send_data(TxBatch& batch, Instant now) {
 void Turns::assign_next(Instant now) {
   Flow* const flow = schedule_.next_flow();
   if (flow == nullptr) return;
-  if (const Flow* const next = schedule_.flow_after()) prefetch(next->pdcs.front(), sizeof(Pdc));
   if (flow->ready) assign(*flow, now);
 }
 

@@ -1,5 +1,6 @@
 // PDCs of a secure domain that is being taken out of use.
 #include "pds/test/bench.h"
+#include "pds/test/state_of.h"
 
 namespace uet::pds::test {
 namespace {
@@ -18,13 +19,13 @@ TEST(ClosingDomainTest, ADomainClosesInOrder) {
   b.rx_header(b.ack(b.start));
   b.pds->close_all(false, b.now, kDomain + 1);
   b.pds->close_all(true, b.now, kDomain + 1);
-  EXPECT_EQ(b.pds->state_of(b.own), PdcState::established);
+  EXPECT_EQ(state_of(*b.pds, b.own), PdcState::established);
   b.client.post(b.flow, 2, 10);
   b.pds->close_all(false, b.now, kDomain);
-  EXPECT_EQ(b.pds->state_of(b.own), PdcState::established) << "a message waits";
+  EXPECT_EQ(state_of(*b.pds, b.own), PdcState::established) << "a message waits";
   EXPECT_EQ(b.tx().size(), 1u);
   b.pds->close_all(false, b.now, kDomain);
-  EXPECT_EQ(b.pds->state_of(b.own), PdcState::quiesce);
+  EXPECT_EQ(state_of(*b.pds, b.own), PdcState::quiesce);
   b.rx_header(b.ack(b.start + 2));
   EXPECT_EQ(b.lines(),
             (Lines{"CP CLOSE_CMD psn " + std::to_string((b.start + 3).value()) + " ar payload 0"}));

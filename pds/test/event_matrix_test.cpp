@@ -1,5 +1,6 @@
 // Every state of PDS 5 against the events that its table has no row for: each is dropped or refused
 // under its own counter, nothing reaches the client, and the state stays. [PDS-194, PDS-V10]
+#include "pds/test/state_of.h"
 #include "pds/test/table_bench.h"
 
 namespace uet::pds::test {
@@ -42,7 +43,7 @@ wire::Request return_data(const TableBench& b, Psn psn) {
 
 // The oldest PSN that is not answered, in each state of TableBench.
 Psn oldest(const TableBench& b) {
-  const auto s = b.pds->state_of(b.own);
+  const auto s = state_of(*b.pds, b.own);
   const bool is_close = s == PdcState::close_ack_wait || s == PdcState::error;
   return b.start + (is_close ? 2 : s == PdcState::syn ? 0 : 1);
 }

@@ -3,6 +3,7 @@
 #pragma once
 
 #include "pds/test/bench.h"
+#include "pds/test/state_of.h"
 
 namespace uet::pds::test {
 
@@ -18,7 +19,7 @@ class TableBench : public Bench {
 
   // "CLOSED" when the PDC is not there (any more).
   std::string state() const {
-    const auto s = pds->state_of(own);
+    const auto s = test::state_of(*pds, own);
     return s ? name(*s) : "CLOSED";
   }
   // One call of transmit; the rest waits for the next call.

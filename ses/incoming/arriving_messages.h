@@ -92,8 +92,8 @@ class ArrivingMessages {
   // The earliest time at which one may expire.
   Instant next_deadline() const;
   bool idle() const { return partial_.empty(); }
-  void fetch_oldest() const {
-    by_key_.fetch();
+  void prefetch_oldest() const {
+    by_key_.prefetch();
     prefetch(partial_.front(), sizeof(RxMessage));
   }
 

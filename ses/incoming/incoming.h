@@ -47,12 +47,12 @@ class Incoming {
 
   void advance();
   Instant next_deadline() const;
-  void fetch() const {
+  void prefetch() const {
     prefetch_between(this, &receives_);
     prefetch_between(&pulls_, &refusals_);
-    prefetch(&rma_, sizeof(Rma));
+    uet::prefetch(&rma_, sizeof(Rma));
   }
-  void fetch_message() const { arriving_.fetch_oldest(); }
+  void prefetch_message() const { arriving_.prefetch_oldest(); }
   bool idle() const { return arriving_.idle() && pulls_.idle(); }
   void snapshot(Snapshot& out, Instant now);  // snapshot.cpp
 

@@ -55,12 +55,13 @@ class Operations {
   // The operation is posted: it goes behind earlier ones of the endpoint.
   void enrol(Endpoint& ep, TxMessage& m);
 
-  void fetch(pds::MessageHandle handle) const {
-    messages_.fetch(Handle<TxMessage>::from_word(handle.value()));
+  // Prefetches that message; then its remote.
+  void prefetch(pds::MessageHandle handle) const {
+    messages_.prefetch(Handle<TxMessage>::from_word(handle.value()));
   }
-  void fetch_remote(pds::MessageHandle handle) const {
+  void prefetch_remote(pds::MessageHandle handle) const {
     const TxMessage* const m = messages_.get(Handle<TxMessage>::from_word(handle.value()));
-    if (m != nullptr) prefetch(m->remote, kLineBytes);
+    if (m != nullptr) uet::prefetch(m->remote, kLineBytes);
   }
   TxMessage* find(pds::MessageHandle handle) {
     return messages_.get(Handle<TxMessage>::from_word(handle.value()));

@@ -70,12 +70,10 @@ class Outgoing {
 
   // How operations of SES itself ended, the oldest first; nothing: all were told.
   std::optional<InternalEnd> next_end() { return operations_.next_end(); }
-  const CopyTally& copies() const { return operations_.copies(); }
+  const Operations& operations() const { return operations_; }
   bool idle() const { return operations_.is_empty(); }
 
  private:
-  friend class Exchange;  // fetch()
-
   void look_at(TxMessage* m) {
     if (m != nullptr) settling_.look_at_exposed(*m);
   }

@@ -24,8 +24,8 @@ struct ReceiveQueue : ListNode<struct FreeQueueTag>, ListNode<struct OwnedTag> {
   // gets one, not when it is posted. [decision 11]
   bool is_shared = false;
   ReceiveOwner* owner = nullptr;  // whose receives it has; null: those posted here
-  uint32_t size = 0;                    // receives posted at most; then Errc::again
-  uint32_t open = 0;                    // receives posted and not reported
+  uint32_t size = 0;              // receives posted at most; then Errc::again
+  uint32_t open = 0;              // receives posted and not reported
   uint32_t disabled = 0;  // resource indices of its endpoints, of each class, that refuse messages
   uint32_t stalled = 0;   // of its endpoints
   uint32_t deferred = 0;  // messages told to wait

@@ -120,6 +120,11 @@ class Fabric {
   void set_link(uint32_t link, double share, Picoseconds now);
   void reroute();
 
+  // Call before each event is handled, when events are known so far ahead: prefetches what the next
+  // ones will need.
+  static constexpr uint32_t kPrefetchedEvents = 30;
+  void prefetch();
+
   std::span<const Port> ports() const { return ports_; }
   const Tally& tally() const { return tally_; }
   // Packets of a flow that were cut, by Packet::flow.
@@ -127,8 +132,6 @@ class Fabric {
   uint32_t in_flight() const { return packets_.in_use(); }
 
  private:
-  friend class FabricFetch;
-
   void serve(uint32_t port);
   void finish_service(Port& port);
   bool start_service(uint32_t index);

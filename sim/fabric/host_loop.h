@@ -1,8 +1,8 @@
 // When and in which order hosts work: the part that all kinds of hosts share.
 //
 // A packet of a host reaches no other node within the latency of its cable. So all events of a host
-// within such a window are handled at once, in their order, and each host's memory is fetched once
-// for a handful of packets: with a thousand hosts these fetches take most of the time of a run.
+// within such a window are handled at once, in their order, and each host's memory is loaded once
+// for a handful of packets: with a thousand hosts these loads take most of the time of a run.
 #pragma once
 
 #include "sim/fabric/events.h"
@@ -63,8 +63,8 @@ struct HostDue {
 
 // Of hosts of type Host, a HostDue. Derived has up(index), which makes a host take part,
 // is_up(host), own_deadline(host), begin(host, flow, now), receive(host, packet, now), work(host,
-// now) for other due work, pull(host, now), and fetch_ahead(host, turns), which asks for memory of
-// a host whose turn comes so many turns later, 7 to 1.
+// now) for other due work, pull(host, now), and prefetch(host, turns), for a host whose turn comes
+// so many turns later, 7 to 1.
 template <class Derived, class Host>
 class HostLoop {
  public:
@@ -82,7 +82,7 @@ class HostLoop {
   }
   // A packet arrives there soon.
   void expect(uint32_t host) const {
-    prefetch(static_cast<const HostDue*>(&hosts_[host]), sizeof(HostDue));
+    uet::prefetch(static_cast<const HostDue*>(&hosts_[host]), sizeof(HostDue));
   }
   // Its time has come, or its port may send again.
   void wake(uint32_t index, Picoseconds at) {
@@ -94,11 +94,11 @@ class HostLoop {
   // When the first of the hosts has something to do since run(); kNever: none.
   Picoseconds due_since() const { return due_since_; }
   // Runs hosts up to `end`. Calls done(flow, at) for each flow that ends; flows that this starts on
-  // the same host begin at once. `fetches`: asks for memory of hosts ahead of their turns.
+  // the same host begin at once. `prefetches`: hosts ahead of their turns.
   template <class Done>
-  void run(Picoseconds end, bool fetches, Done&& done) {
+  void run(Picoseconds end, bool prefetches, Done&& done) {
     for (size_t i = 0; i < due_.size(); ++i) {
-      if (fetches) fetch_ahead(i);
+      if (prefetches) prefetch_from(i);
       run_host(hosts_[due_[i]], end, done);
     }
     due_.clear();
@@ -125,12 +125,12 @@ class HostLoop {
   std::vector<FlowRecord> records_;
 
  private:
-  void fetch_ahead(size_t turn) {
+  void prefetch_from(size_t turn) {
     constexpr int kFirst = 8;
-    if (turn + kFirst < due_.size()) prefetch(&hosts_[due_[turn + kFirst]], sizeof(Host));
+    if (turn + kFirst < due_.size()) uet::prefetch(&hosts_[due_[turn + kFirst]], sizeof(Host));
     for (int turns = kFirst - 1; turns > 0; --turns) {
       const size_t at = turn + static_cast<size_t>(turns);
-      if (at < due_.size()) derived().fetch_ahead(hosts_[due_[at]], turns);
+      if (at < due_.size()) derived().prefetch(hosts_[due_[at]], turns);
     }
   }
   Derived& derived() { return static_cast<Derived&>(*this); }

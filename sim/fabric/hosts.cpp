@@ -105,19 +105,19 @@ void Hosts::open(StackHost& host) {
   host.key = regions.key(*region);
 }
 
-// What stands where the step before has asked for.
-void Hosts::fetch_ahead(const StackHost& host, int turns) const {
+// What stands where the step before has prefetched.
+void Hosts::prefetch(const StackHost& host, int turns) const {
   if (host.fep == nullptr) return;
   if (turns > 4) {
-    host.fep->fetch(static_cast<uint32_t>(7 - turns));
+    host.fep->prefetch(static_cast<uint32_t>(7 - turns));
   }
   for (const HostDue::Arrival& arrival : host.arrivals) {
     const Packet& packet = fabric_->packets()[arrival.packet];
     if (turns == 7) {
-      prefetch(&packet, sizeof packet);
+      uet::prefetch(&packet, sizeof packet);
     } else if (turns <= 4) {
-      host.fep->fetch(static_cast<uint32_t>(4 - turns),
-                      std::span(packet.header).first(packet.header_bytes));
+      host.fep->prefetch(static_cast<uint32_t>(4 - turns),
+                         std::span(packet.header).first(packet.header_bytes));
     }
   }
 }

@@ -54,7 +54,7 @@ class Hosts : public HostLoop<Hosts, StackHost> {
  private:
   friend class HostLoop<Hosts, StackHost>;
 
-  void fetch_ahead(const StackHost& host, int turns) const;
+  void prefetch(const StackHost& host, int turns) const;
   static bool is_up(const StackHost& host) { return host.fep != nullptr; }
   static Picoseconds own_deadline(const StackHost& host);
   StackHost& up(uint32_t host);

@@ -53,7 +53,7 @@ class ModelHosts : public HostLoop<ModelHosts, ModelHost> {
  private:
   friend class HostLoop<ModelHosts, ModelHost>;
 
-  static void fetch_ahead(const ModelHost&, int) {}
+  static void prefetch(const ModelHost&, int) {}
   static bool is_up(const ModelHost& host) { return host.is_up; }
   static Picoseconds own_deadline(const ModelHost& host) { return host.deadline; }
   ModelHost& up(uint32_t host);

@@ -57,9 +57,9 @@ class Routes {
     const uint64_t mixed = fold_multiply(path_hash ^ salts_[node], 0x9E3779B97F4A7C15);
     return static_cast<uint32_t>(((mixed & 0xFFFF'FFFF) * count) >> 32);
   }
-  // What next_ports() reads for a switch and a host.
-  void fetch(uint32_t node, uint32_t host) const {
-    prefetch(&table_[cell(node, edges_.of(host)[0].edge)], sizeof(uint32_t));
+  // Prefetches what next_ports() reads for a switch and a host.
+  void prefetch(uint32_t node, uint32_t host) const {
+    uet::prefetch(&table_[cell(node, edges_.of(host)[0].edge)], sizeof(uint32_t));
   }
   const Edges& edges() const { return edges_; }
   // Cables on a shortest path between two hosts; 0: there is none.

@@ -1,7 +1,6 @@
 // The loop, and what begins and ends in it.
 #include "sim/fabric/run.h"
 
-#include "sim/fabric/fabric_fetch.h"
 #include "sim/fabric/hosts.h"
 #include "sim/fabric/model_hosts.h"
 #include "sim/fabric/units.h"
@@ -73,9 +72,9 @@ class Run {
         sampler_(plan.sample_every),
         progress_(plan.traffic),
         window_(window_of(plan.topology, plan.traffic)),
-        fetches_(plan.topology.hosts() > plan.cached_hosts) {
+        prefetches_(plan.topology.hosts() > plan.cached_hosts) {
     hosts_.attach(fabric_);
-    if (fetches_) events_.know_ahead(FabricFetch::kEvents);
+    if (prefetches_) events_.know_ahead(Fabric::kPrefetchedEvents);
   }
 
   RunResult go(const std::function<void(const RunState&)>& told) {
@@ -133,7 +132,7 @@ class Run {
 
   bool run_hosts(Picoseconds end) {
     end = std::min(end, plan_.until == kNever ? kNever : plan_.until + 1);
-    hosts_.run(end, fetches_, [this](uint32_t flow, Picoseconds at) {
+    hosts_.run(end, prefetches_, [this](uint32_t flow, Picoseconds at) {
       last_end_ = std::max(last_end_, at);
       begin(progress_.done(flow, Duration::nanoseconds(at / kNanosecond)), at);
     });
@@ -142,7 +141,7 @@ class Run {
 
   void handle(const Event& due) {
     const uint32_t index = index_of(due.who);
-    if (fetches_) FabricFetch(fabric_).next();
+    if (prefetches_) fabric_.prefetch();
     switch (kind_of(due.who)) {
       case Kind::arrival:
         return fabric_.on_event(Kind::arrival, index, now_);
@@ -216,7 +215,7 @@ class Run {
   Sampler sampler_;
   Progress progress_;
   const Picoseconds window_;
-  const bool fetches_;  // memory ahead of its use
+  const bool prefetches_;  // memory ahead of its use
   Picoseconds now_ = 0;
   Picoseconds last_end_ = 0;  // of a flow
   uint64_t count_ = 0;

@@ -41,7 +41,7 @@ struct RunPlan {
   // After a link has changed, until the switches have found new ways; kNever: they do not.
   Picoseconds reroute_after = 0;
   Picoseconds sample_every = 0;  // at first: see Sampler; 0: no samples
-  // The processor's cache has the state of so many hosts. With more, memory is asked for ahead of
+  // The processor's cache has the state of so many hosts. With more, memory is prefetched ahead of
   // its use; the result is the same.
   uint32_t cached_hosts = 256;
 };

@@ -158,7 +158,7 @@ TEST_F(ScheduleTest, AStarvedFlowWaitsUntilItIsFed) {
   schedule_->feed_starved();
   schedule_->wake_flow(other);
   schedule_->wake_flow(starved);
-  EXPECT_EQ(schedule_->flow_after(), &starved);
+  EXPECT_EQ(schedule_->next_flow(), &starved);
   EXPECT_EQ(schedule_->next_flow(), &starved);
   EXPECT_EQ(schedule_->next_flow(), &other);
   EXPECT_EQ(schedule_->next_flow(), nullptr);
