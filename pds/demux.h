@@ -6,7 +6,6 @@
 #include "pds/door/door.h"
 #include "pds/door/proofs.h"
 #include "pds/door/replies.h"
-#include "pds/door/trim_nacks.h"
 #include "pds/pdc/close_steps.h"
 #include "pds/pdc/idle_list.h"
 #include "pds/pdc/pdc_table.h"
@@ -14,12 +13,11 @@
 #include "pds/rx/inbound.h"
 #include "pds/rx/inbox.h"
 #include "pds/schedule/schedule.h"
+#include "pds/trimmed.h"
 #include "pds/tx/ack_reader.h"
-#include "pds/tx/loss_recovery.h"
 #include "pds/tx/nack_reader.h"
 
 #include "wire/pds.h"
-#include "wire/tss.h"
 
 #include <optional>
 #include <span>
@@ -29,22 +27,20 @@ namespace uet::pds {
 class Demux {
  public:
   Demux(Resources& res, PdcTable& table, Connectionless& connectionless, Schedule& schedule,
-        IdleList& idle, Replies& replies, LossRecovery& loss, CloseSteps& steps, Inbox& inbox,
-        AckReader& ack_reader, NackReader& nack_reader, Door& door, Destination& destination)
+        IdleList& idle, Replies& replies, CloseSteps& steps, Inbox& inbox, AckReader& ack_reader,
+        NackReader& nack_reader, Door& door, Trimmed& trimmed)
       : res_(res),
         table_(table),
         connectionless_(connectionless),
         schedule_(schedule),
         idle_(idle),
         replies_(replies),
-        loss_(loss),
         steps_(steps),
         inbox_(inbox),
         ack_reader_(ack_reader),
         nack_reader_(nack_reader),
         door_(door),
-        destination_(destination),
-        trim_nacks_(res.config.trim_nacks_per_second) {}
+        trimmed_(trimmed) {}
 
   // One datagram, or several that came together.
   void receive(std::span<const RxDatagram> datagrams, Instant now);
@@ -65,13 +61,6 @@ class Demux {
   Pdc* look_up(const Inbound& in, Instant now);
   void refuse_binding(const Pdc& pdc, const Inbound& in, Instant now);
   Pdc* look_up_answered(Pdcid dpdcid, Pdcid spdcid, bool is_nack, const RxDatagram& d);
-  void on_trimmed(const RxDatagram& d, Instant now);
-  void on_trimmed_request(const RxDatagram& d, Instant now);
-  void on_trimmed_secured(const RxDatagram& d, Instant now);
-  std::optional<Inbound> read_trimmed(const RxDatagram& d) const;
-  bool binds_trimmed(const Pdc* pdc, const Inbound& in) const;
-  Pdc* find_trimmed_syn(const Inbound& in, bool& is_new);
-  void on_trimmed_ack(const RxDatagram& d, Instant now);
   void on_ack(const RxDatagram& d, wire::PdsType type, Instant now);
   void on_nack(const RxDatagram& d, Instant now);
 
@@ -81,14 +70,12 @@ class Demux {
   Schedule& schedule_;
   IdleList& idle_;
   Replies& replies_;
-  LossRecovery& loss_;
   CloseSteps& steps_;
   Inbox& inbox_;
   AckReader& ack_reader_;
   NackReader& nack_reader_;
   Door& door_;
-  Destination& destination_;
-  TrimNacks trim_nacks_;
+  Trimmed& trimmed_;
 };
 
 }  // namespace uet::pds

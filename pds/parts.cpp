@@ -40,8 +40,9 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       turns(res, connectionless, schedule, replies, ending, outbox, probes, destination, acks,
             steps, reclaim, flows),
       reports(res, table, connectionless, schedule, closing, ending, loss),
-      demux(res, table, connectionless, schedule, idle, replies, loss, steps, inbox, ack_reader,
-            nack_reader, door, destination) {}
+      trimmed(res, table, connectionless, replies, loss, destination, inbox),
+      demux(res, table, connectionless, schedule, idle, replies, steps, inbox, ack_reader,
+            nack_reader, door, trimmed) {}
 
 Result<void> Parts::create(Arena& arena) {
   const Config& config = res.config;
@@ -82,7 +83,7 @@ void Parts::prefetch() const {
   prefetch_between(&store, &closing);
   prefetch_between(&loss, &deadlines);
   connectionless.prefetch();
-  prefetch_between(&flows, &demux);
+  prefetch_between(&flows, &trimmed);
   uet::prefetch(&demux, 2 * kLineBytes);
 }
 

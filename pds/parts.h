@@ -58,6 +58,7 @@ struct Parts {
   Flows flows;
   Turns turns;
   PathReports reports;
+  Trimmed trimmed;
   Demux demux;
 };
 

@@ -1,5 +1,5 @@
 // For the tests of Demux alone: packets of the only peer go in, what comes of each is a list of the
-// calls that Demux makes of other parts, which are stubs, and of what it counts.
+// calls that Demux and Trimmed make of other parts, which are stubs, and of what it counts.
 #pragma once
 
 #include "pds/demux.h"
@@ -114,8 +114,9 @@ class DemuxPartTest : public AllParts {
   NackReader nack_reader_{res_, schedule_, idle_, proofs_, closing_, ending_, loss_, probes_};
   Door door_{res_,    table_,   shares_,     schedule_, paths_,  idle_,
              proofs_, replies_, secure_psn_, closing_,  ending_, reclaim_};
-  Demux demux_{res_,   table_, connectionless_, schedule_,    idle_, replies_,    loss_,
-               steps_, inbox_, ack_reader_,     nack_reader_, door_, destination_};
+  Trimmed trimmed_{res_, table_, connectionless_, replies_, loss_, destination_, inbox_};
+  Demux demux_{res_,   table_, connectionless_, schedule_,    idle_, replies_,
+               steps_, inbox_, ack_reader_,     nack_reader_, door_, trimmed_};
 };
 
 }  // namespace uet::pds::part

@@ -1,4 +1,4 @@
-// Packets that a switch has cut: Demux alone. [PDS 11, PDS-V2]
+// Packets that a switch has cut, by way of Demux. [PDS 11, PDS-V2]
 #include "pds/test/demux_part.h"
 
 namespace uet::pds::part {
@@ -7,10 +7,10 @@ namespace {
 using wire::NackCode;
 using wire::PdsType;
 
-using DemuxTrimmedPartTest = DemuxPartTest;
+using TrimmedPartTest = DemuxPartTest;
 
 // [PDS-130, PDS-131] A cut packet that is missing is refused, with the code of its DSCP.
-TEST_F(DemuxTrimmedPartTest, ACutRequestThatIsMissingIsRefused) {
+TEST_F(TrimmedPartTest, ACutRequestThatIsMissingIsRefused) {
   Pdc& pdc = target();
   EXPECT_EQ(outcome_cut(octets_of(request(pdc))), (Calls{"nack TRIMMED psn 1000", "trimmed_rx"}));
   EXPECT_EQ(outcome(octets_of(request(pdc)), {.dscp = res_.config.trimmed_lasthop_dscp}),
@@ -25,7 +25,7 @@ TEST_F(DemuxTrimmedPartTest, ACutRequestThatIsMissingIsRefused) {
 }
 
 // [PDS-132, T-37] It opens no PDC, and says nothing for another sender.
-TEST_F(DemuxTrimmedPartTest, ACutPacketMustBelongToItsPdc) {
+TEST_F(TrimmedPartTest, ACutPacketMustBelongToItsPdc) {
   const Calls dropped{"trimmed_rx", "drop_trimmed"};
   Pdc& pdc = target();
   EXPECT_EQ(outcome_cut(octets_of(syn())), (Calls{"nack_stranger TRIMMED psn 1000", "trimmed_rx"}));
@@ -46,7 +46,7 @@ TEST_F(DemuxTrimmedPartTest, ACutPacketMustBelongToItsPdc) {
 }
 
 // [CMS-141, CMS-167] Its demand for credit counts, unless the packet ought to have been sealed.
-TEST_F(DemuxTrimmedPartTest, ACutRequestAsksForCredit) {
+TEST_F(TrimmedPartTest, ACutRequestAsksForCredit) {
   Pdc& pdc = target();
   wire::Request h = request(pdc);
   h.type = PdsType::rud_cc_request;
@@ -63,7 +63,7 @@ TEST_F(DemuxTrimmedPartTest, ACutRequestAsksForCredit) {
 }
 
 // [TSS-081] A cut secured packet may only say that a PSN is missing, once in a round trip.
-TEST_F(DemuxTrimmedPartTest, ACutSecuredRequestIsRefusedOnce) {
+TEST_F(TrimmedPartTest, ACutSecuredRequestIsRefusedOnce) {
   Pdc& pdc = secured();
   const uint32_t sdi = kSdi | wire::kUnverifiedSdi;
   const Octets whole = octets_of(request(pdc));
@@ -79,7 +79,7 @@ TEST_F(DemuxTrimmedPartTest, ACutSecuredRequestIsRefusedOnce) {
 }
 
 // [PDS-134] The data of a response is lost: its request goes again, but not twice in a round trip.
-TEST_F(DemuxTrimmedPartTest, ACutResponseIsAskedForAgain) {
+TEST_F(TrimmedPartTest, ACutResponseIsAskedForAgain) {
   Pdc& pdc = initiator();
   send(pdc, 1);
   pdc.rtt.on_rtt(Duration::microseconds(50));
@@ -101,7 +101,7 @@ TEST_F(DemuxTrimmedPartTest, ACutResponseIsAskedForAgain) {
 }
 
 // [PDS-135] Of RUDI, requests are refused; all else that was cut is dropped and counted.
-TEST_F(DemuxTrimmedPartTest, OtherCutPacketsAreDropped) {
+TEST_F(TrimmedPartTest, OtherCutPacketsAreDropped) {
   Pdc& pdc = target();
   EXPECT_EQ(outcome_cut(octets_of(control(pdc))),
             (Calls{"cut connectionless TRIMMED", "trimmed_rx", "drop_trimmed"}));
