@@ -71,10 +71,10 @@ Result<FlowId> Pds::flow(PeerId peer, TrafficClass tc, Mode mode, JobId job, uin
 }
 void Pds::release(FlowId flow) { parts_.flows.release_flow(flow); }
 bool Pds::respond(RxToken token, const Verdict& verdict, Instant now) {
-  const LateAnswer answer = parts_.inbox.respond(token, verdict, now);
-  if (answer.refused != nullptr) {
-    parts_.replies.nack(*answer.refused, verdict.nack, answer.trigger, now);
-  }
+  Pdc* const pdc = parts_.table.get(token.pdc);
+  if (pdc == nullptr) return false;
+  const LateAnswer answer = parts_.inbox.respond(*pdc, token.psn, verdict, now);
+  if (answer.is_refusal) parts_.replies.nack(*pdc, verdict.nack, answer.trigger, now);
   return answer.is_known;
 }
 Result<void> Pds::set_mpr(uint8_t mpr) { return parts_.acks.set_mpr(mpr); }

@@ -121,7 +121,7 @@ void Ending::forget_outstanding(Pdc& pdc) {
     pdc.path->settle(pdc, slot);
     slot.state.set_quiet(false);
   }
-  Schedule::stop_sending(pdc);
+  pdc.stop_sending();
   pdc.path->settle(pdc);
   res_.cells.on_ended(pdc);
   if (freed || res_.cells.is_on()) schedule_.wake_path(*pdc.path);

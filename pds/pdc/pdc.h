@@ -110,6 +110,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   PdcState state() const { return life.state(); }
   bool is_initiator() const { return life.is_initiator(); }
   bool may_take_message() const { return is_initiator() && life.is_open() && !life.close_asked(); }
+  // It leaves the list of senders that it is in, or of those that wait for their path.
+  void stop_sending() { static_cast<ListNode<SendTag>&>(*this).unlink(); }
   // Its message was cancelled before the first packet left: the peer does not know this PDC, so
   // there is nothing to close.
   bool is_unheard() const {

@@ -20,38 +20,37 @@ bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
 }  // namespace
 
 // The answer reports the path of the packet as noted when the packet came. [PDS-070]
-LateAnswer Inbox::respond(RxToken token, const Verdict& verdict, Instant now) {
-  Pdc* const pdc = table_.get(token.pdc);
-  if (pdc == nullptr || !pdc->rx.is_held(token.psn)) return {};
-  StoredResponse* const entry = store_.find(*pdc, token.psn);
+LateAnswer Inbox::respond(Pdc& pdc, Psn psn, const Verdict& verdict, Instant now) {
+  if (!pdc.rx.is_held(psn)) return {};
+  StoredResponse* const entry = store_.find(pdc, psn);
   if (entry == nullptr || !entry->is_awaited) return {};
   UET_ASSERT(verdict.kind != Verdict::Kind::later);
   const AckTrigger trigger = entry->trigger;
-  if (verdict.kind == Verdict::Kind::respond && !pdc->is_initiator()) {  // [PDS-108]
-    store_.fill(*pdc, *entry, verdict);
-    schedule_.arm_by(*pdc, now + res_.config.rto_max);  // [PDS-106]
-    if (!verdict.guaranteed) pdc->rx.unhold(res_.rx_pool, token.psn);
-    schedule_.want_control(*pdc);
+  if (verdict.kind == Verdict::Kind::respond && !pdc.is_initiator()) {  // [PDS-108]
+    store_.fill(pdc, *entry, verdict);
+    schedule_.arm_by(pdc, now + res_.config.rto_max);  // [PDS-106]
+    if (!verdict.guaranteed) pdc.rx.unhold(res_.rx_pool, psn);
+    schedule_.want_control(pdc);
     return {.is_known = true};
   }
-  store_.free_stored(*pdc, *entry);
+  store_.free_stored(pdc, *entry);
   LateAnswer answer{.is_known = true};
   switch (verdict.kind) {
     case Verdict::Kind::nack:
-      answer.refused = pdc;
+      answer.is_refusal = true;
       answer.trigger = trigger;
       [[fallthrough]];
     case Verdict::Kind::drop:
-      pdc->rx.forget(token.psn);
+      pdc.rx.forget(psn);
       break;
     case Verdict::Kind::respond:
     case Verdict::Kind::accept:
     case Verdict::Kind::later:
-      pdc->rx.unhold(res_.rx_pool, trigger.psn);
-      acks_.want_answer(*pdc, Count::ack_response, trigger);
+      pdc.rx.unhold(res_.rx_pool, trigger.psn);
+      acks_.want_answer(pdc, Count::ack_response, trigger);
       break;
   }
-  schedule_.want_control(*pdc);
+  schedule_.want_control(pdc);
   return answer;
 }
 
@@ -383,7 +382,7 @@ Admission Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
       return {};
     case CtlType::credit:
       res_.counters.add(Count::credit_rx);
-      paths_.on_credit(pdc, wire::unpack_credit(in.ctl_payload), now);
+      schedule_.on_credit(pdc, wire::unpack_credit(in.ctl_payload), now);
       return {};
     case CtlType::credit_req:
       (void)destination_.on_demand(pdc, wire::CreditRequest::unpack(in.ctl_payload),

@@ -5,7 +5,6 @@
 #include "pds/door/proofs.h"
 #include "pds/pdc/close_steps.h"
 #include "pds/pdc/closing.h"
-#include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/rx/ack_writer.h"
 #include "pds/rx/destination.h"
@@ -13,7 +12,6 @@
 #include "pds/rx/inbound.h"
 #include "pds/rx/reorder_buffer.h"
 #include "pds/rx/response_store.h"
-#include "pds/schedule/paths.h"
 #include "pds/schedule/schedule.h"
 
 namespace uet::pds {
@@ -29,20 +27,17 @@ struct Admission {
 
 // What became of an answer that was given later.
 struct LateAnswer {
-  bool is_known = false;   // its PDC is there, and waited for it
-  Pdc* refused = nullptr;  // the answer is a NACK: of that PDC,
-  AckTrigger trigger{};    // for that packet
+  bool is_known = false;    // it was waited for
+  bool is_refusal = false;  // it is a NACK, which its caller sends,
+  AckTrigger trigger{};     // of that packet
 };
 
 class Inbox {
  public:
-  Inbox(Resources& res, PdcTable& table, Schedule& schedule, Paths& paths, Proofs& proofs,
-        Closing& closing, ResponseStore& store, ReorderBuffer& reorder, Destination& destination,
-        AckWriter& acks, CloseSteps& steps)
+  Inbox(Resources& res, Schedule& schedule, Proofs& proofs, Closing& closing, ResponseStore& store,
+        ReorderBuffer& reorder, Destination& destination, AckWriter& acks, CloseSteps& steps)
       : res_(res),
-        table_(table),
         schedule_(schedule),
-        paths_(paths),
         proofs_(proofs),
         closing_(closing),
         store_(store),
@@ -53,8 +48,8 @@ class Inbox {
 
   Result<void> create(Arena& arena) { return duplicates_.create(arena); }
 
-  // See Pds::respond.
-  LateAnswer respond(RxToken token, const Verdict& verdict, Instant now);
+  // The verdict on a request of the PDC that was delivered before. See Pds::respond.
+  LateAnswer respond(Pdc& pdc, Psn psn, const Verdict& verdict, Instant now);
   // A packet of a PDC whose state allows it.
   Admission admit(Pdc& pdc, const Inbound& in, Instant now);
   // A trimmed packet whose PSN was received before. [PDS-131]
@@ -85,9 +80,7 @@ class Inbox {
   Admission on_ack_request(Pdc& pdc, const Inbound& in, Instant now);
 
   Resources& res_;
-  PdcTable& table_;
   Schedule& schedule_;
-  Paths& paths_;
   Proofs& proofs_;
   Closing& closing_;
   ResponseStore& store_;

@@ -10,28 +10,6 @@ namespace {
 constexpr uint32_t kSesHeaderBytes = 44;
 }  // namespace
 
-// In a control packet, or in an ACK. [PDS 13, PDS 19.3, T-33]
-void Paths::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
-  pdc.asking.note_credit_answered();
-  const cms::Credit news{credit, now};
-  switch (res_.cells.is_on() ? res_.cells.on_credit(pdc, news) : pdc.path->ccc.on_credit(news)) {
-    case cms::CreditNews::old:
-      return res_.counters.add(Count::credit_old);
-    case cms::CreditNews::impossible:
-      return res_.counters.add(Count::credit_impossible);
-    case cms::CreditNews::unused:
-      return res_.counters.add(Count::credit_unused);
-    case cms::CreditNews::clamped:
-      res_.counters.add(Count::credit_clamped);
-      break;
-    case cms::CreditNews::taken:
-      break;
-  }
-  const cms::CreditSource* const source = pdc.path->ccc.credit();
-  pdc.path->backlog.set_stalled(source != nullptr && source->is_unanswered());
-  schedule_.wake_path(*pdc.path);
-}
-
 Result<void> Paths::create(Arena& arena, Room room) {
   UET_CHECK(slab_.create(arena, room));
   single_seed_ = res_.randomness.u64();

@@ -1,5 +1,4 @@
-// The congestion contexts, one for each (peer, class), and the credit that peers grant them.
-// [PDS 2, PDS 19.3]
+// The congestion contexts, one for each (peer, class). [PDS 2]
 #pragma once
 
 #include "pds/resources.h"
@@ -31,8 +30,6 @@ class Paths {
     slab_.for_each(fn);
   }
 
-  // Credit that the peer grants. [T-33]
-  void on_credit(Pdc& pdc, uint32_t credit, Instant now);
   // The key of a new flow. Each ROD flow toward a peer takes the next lane. [CMS-003, CMS-004]
   PathKey key_for(PeerId peer, TrafficClass tc, Mode mode) {
     if (mode == Mode::rud) return {peer, tc};

@@ -112,6 +112,28 @@ void Schedule::settle(Path& path) {
   if (cms::TfcSource* const cells = path.ccc.cells()) cells->on_nothing_waits();
 }
 
+// In a control packet, or in an ACK. [PDS 13, PDS 19.3, T-33]
+void Schedule::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
+  pdc.asking.note_credit_answered();
+  const cms::Credit news{credit, now};
+  switch (res_.cells.is_on() ? res_.cells.on_credit(pdc, news) : pdc.path->ccc.on_credit(news)) {
+    case cms::CreditNews::old:
+      return res_.counters.add(Count::credit_old);
+    case cms::CreditNews::impossible:
+      return res_.counters.add(Count::credit_impossible);
+    case cms::CreditNews::unused:
+      return res_.counters.add(Count::credit_unused);
+    case cms::CreditNews::clamped:
+      res_.counters.add(Count::credit_clamped);
+      break;
+    case cms::CreditNews::taken:
+      break;
+  }
+  const cms::CreditSource* const source = pdc.path->ccc.credit();
+  pdc.path->backlog.set_stalled(source != nullptr && source->is_unanswered());
+  wake_path(*pdc.path);
+}
+
 // Asks on one PDC. If no PDC may ask, or requests go unanswered, the source sends one packet
 // without credit once nothing is in flight: a peer that has lost the PDC answers data with a NACK
 // that ends it. [CMS-128, CMS-129]

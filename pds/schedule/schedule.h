@@ -36,16 +36,13 @@ class Schedule {
   // PDCs wait for the path; if its pace holds them back they go on when that is over, and if credit
   // is missing some is asked for in time. [CMS-127]
   void wait_for_cms(Path& path, Instant now);
+  // Credit that the peer grants the path of the PDC. [T-33, PDS 19.3]
+  void on_credit(Pdc& pdc, uint32_t credit, Instant now);
   // Something is sent on a path that was idle. If the pause was long, the path restarts, with the
   // base RTT that is remembered for its peer, if that is not too old. [CMS-008, CMS-105]
   void resume(Path& path, Instant now);
   // PDCs of the path were served or are gone: where none waits any more, its timer is not needed.
   void settle(Path& path);
-  // The PDC is in no list of senders.
-  static void stop_sending(Pdc& pdc) {
-    ListNode<SendTag>& node = pdc;
-    node.unlink();
-  }
   // The flow waits for a free PDC, until feed_starved(). [PDS-021]
   void starve(Flow& flow) { starved_.push_back(flow); }
   void feed_starved() { ready_.splice_back(starved_); }

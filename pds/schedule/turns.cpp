@@ -134,10 +134,9 @@ void Turns::assign(Flow& flow, Instant now) {
     if (usable == 0) schedule_.starve(flow);  // [PDS-021]
     return;
   }
-  if (!outbox_.next_message(*pdc, now)) return ending_.discard(*pdc);  // nothing to send after all
-  res_.counters.add(Count::pdc_opened_initiator);
-  reclaim_.relieve_pressure(true, now);
-  schedule_.want_send(*pdc);
+  const bool has_message = outbox_.next_message(*pdc, now);
+  flow_desk_.settle_opened(*pdc, has_message, now);
+  if (has_message) schedule_.want_send(*pdc);
 }
 
 // No PDC of the path overtakes one that waits for the window: otherwise resends of requests could

@@ -3,10 +3,8 @@
 #pragma once
 
 #include "pds/connectionless/connectionless.h"
-#include "pds/door/reclaim.h"
 #include "pds/door/replies.h"
 #include "pds/pdc/close_steps.h"
-#include "pds/pdc/ending.h"
 #include "pds/resources.h"
 #include "pds/rx/ack_writer.h"
 #include "pds/rx/destination.h"
@@ -20,19 +18,17 @@ namespace uet::pds {
 class Turns {
  public:
   Turns(Resources& res, Connectionless& connectionless, Schedule& schedule, Replies& replies,
-        Ending& ending, Outbox& outbox, TailProbes& probes, Destination& destination,
-        AckWriter& acks, CloseSteps& steps, Reclaim& reclaim, Flows& flow_desk)
+        Outbox& outbox, TailProbes& probes, Destination& destination, AckWriter& acks,
+        CloseSteps& steps, Flows& flow_desk)
       : res_(res),
         connectionless_(connectionless),
         schedule_(schedule),
         replies_(replies),
-        ending_(ending),
         outbox_(outbox),
         probes_(probes),
         destination_(destination),
         acks_(acks),
         steps_(steps),
-        reclaim_(reclaim),
         flow_desk_(flow_desk) {}
 
   // See Pds::transmit.
@@ -53,13 +49,11 @@ class Turns {
   Connectionless& connectionless_;
   Schedule& schedule_;
   Replies& replies_;
-  Ending& ending_;
   Outbox& outbox_;
   TailProbes& probes_;
   Destination& destination_;
   AckWriter& acks_;
   CloseSteps& steps_;
-  Reclaim& reclaim_;
   Flows& flow_desk_;
   uint32_t led_bytes_ = 0;  // payload that has led since answers last left
 };

@@ -108,9 +108,8 @@ class DemuxPartTest : public AllParts {
   }
 
   Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
-  Inbox inbox_{res_,   table_,   schedule_,    paths_, proofs_, closing_,
-               store_, reorder_, destination_, acks_,  steps_};
-  AckReader ack_reader_{res_, schedule_, paths_, idle_, proofs_, closing_, loss_, probes_};
+  Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
+  AckReader ack_reader_{res_, schedule_, idle_, proofs_, closing_, loss_, probes_};
   NackReader nack_reader_{res_, schedule_, idle_, proofs_, closing_, ending_, loss_, probes_};
   Door door_{res_,    table_,   shares_,     schedule_, paths_,  idle_,
              proofs_, replies_, secure_psn_, closing_,  ending_, reclaim_};

@@ -157,7 +157,7 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint3
                                           Instant now) {
   if (cc.ack.type != wire::PdsType::ack_cc || cc.state == 0) return {};
   if (cc.cc_type == wire::CcType::credit) {
-    paths_.on_credit(pdc, wire::CreditState::unpack(cc.state).credit, now);
+    schedule_.on_credit(pdc, wire::CreditState::unpack(cc.state).credit, now);
     return {};
   }
   if (cc.cc_type != wire::CcType::nscc) return {};

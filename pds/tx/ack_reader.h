@@ -5,7 +5,6 @@
 #include "pds/pdc/closing.h"
 #include "pds/pdc/idle_list.h"
 #include "pds/resources.h"
-#include "pds/schedule/paths.h"
 #include "pds/schedule/schedule.h"
 #include "pds/tx/loss_recovery.h"
 #include "pds/tx/tail_probes.h"
@@ -24,11 +23,10 @@ struct AckEffect {
 
 class AckReader {
  public:
-  AckReader(Resources& res, Schedule& schedule, Paths& paths, IdleList& idle, Proofs& proofs,
-            Closing& closing, LossRecovery& loss, TailProbes& probes)
+  AckReader(Resources& res, Schedule& schedule, IdleList& idle, Proofs& proofs, Closing& closing,
+            LossRecovery& loss, TailProbes& probes)
       : res_(res),
         schedule_(schedule),
-        paths_(paths),
         idle_(idle),
         proofs_(proofs),
         closing_(closing),
@@ -61,7 +59,6 @@ class AckReader {
 
   Resources& res_;
   Schedule& schedule_;
-  Paths& paths_;
   IdleList& idle_;
   Proofs& proofs_;
   Closing& closing_;

@@ -154,7 +154,7 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   slot.state.end_wait();
   pdc.path->mark(pdc, slot, news.psn);
   pdc.tx.settle(news.psn);
-  Schedule::stop_sending(pdc);  // it may stand among those with new packets only
+  pdc.stop_sending();  // it may stand among those with new packets only
   schedule_.want_send(pdc);
 }
 

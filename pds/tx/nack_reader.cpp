@@ -277,7 +277,7 @@ bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   pdc.end.wait_until(now + pdc.rtt.rto(res_.config.shortest_rto(), res_.config.rto_max, 0));
   schedule_.arm_by(pdc, pdc.end.at());
   ending_.close_idle_toward(pdc.peer, now);
-  Schedule::stop_sending(pdc);
+  pdc.stop_sending();
   ending_.abort_message(pdc, failure, now);
   return true;
 }

@@ -72,8 +72,7 @@ class InboxPartTest : public AllParts {
 
   RxDatagram datagram_;
   Calls refusals_;
-  Inbox inbox_{res_,   table_,   schedule_,    paths_, proofs_, closing_,
-               store_, reorder_, destination_, acks_,  steps_};
+  Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
 };
 
 // [PDS-075] A packet that comes again is not delivered again. The network made the copy, so nobody
@@ -195,10 +194,10 @@ TEST_F(InboxPartTest, ARequestThatIsAnsweredLaterWaitsForItsAnswer) {
   again.ar = true;
   take(pdc, again);
   EXPECT_EQ(refusals(), Calls{"RCVD_SES_PROCG psn 1000"});
-  EXPECT_TRUE(inbox_.respond({pdc.handle, kFirst}, answer(12), kNow).is_known);
+  EXPECT_TRUE(inbox_.respond(pdc, kFirst, answer(12), kNow).is_known);
   EXPECT_EQ(pdc.responses.stored(), 1u);
-  EXPECT_FALSE(inbox_.respond({pdc.handle, kFirst}, answer(12), kNow).is_known) << "answered";
-  EXPECT_FALSE(inbox_.respond({PdcHandle{}, kFirst}, answer(12), kNow).is_known) << "no such PDC";
+  EXPECT_FALSE(inbox_.respond(pdc, kFirst, answer(12), kNow).is_known) << "answered";
+  EXPECT_FALSE(inbox_.respond(pdc, kFirst + 1, answer(12), kNow).is_known) << "no such request";
 }
 
 // [PDS-077] Without a buffer ROD takes nothing behind a gap, and says once where the gap is.

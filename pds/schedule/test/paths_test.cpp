@@ -66,15 +66,5 @@ TEST_F(PathsPartTest, APeerLimitsThePacketsOfItsContext) {
   EXPECT_EQ(usual - smaller, res_.config.payload_mtu - 1024);
 }
 
-// [T-33] Credit that nobody uses changes nothing.
-TEST_F(PathsPartTest, CreditWithoutAUserIsCounted) {
-  Pdc& pdc = initiator();
-  pdc.asking.want_credit();
-  pdc.asking.note_credit_asked();
-  paths_.on_credit(pdc, 100, kNow);
-  EXPECT_EQ(counted(Count::credit_unused), 1u);
-  EXPECT_FALSE(pdc.asking.has_asked_credit()) << "it was answered";
-}
-
 }  // namespace
 }  // namespace uet::pds::part

@@ -9,6 +9,9 @@ using part::answers;
 using part::note;
 
 void Schedule::resume(Path&, Instant) { note("resume"); }
+void Schedule::on_credit(Pdc&, uint32_t credit, Instant) {
+  note("credit " + std::to_string(credit));
+}
 void Schedule::settle(Path&) {}
 void Schedule::arm_by(Pdc&, Instant deadline) {
   note("arm_by " + part::text(deadline - part::kNow));
@@ -21,7 +24,6 @@ void Schedule::wake_flow(Flow&) { note("wake_flow"); }
 void Schedule::want_send(Pdc&) { note("want_send"); }
 void Schedule::wake_path(Path&) { note("wake_path"); }
 
-void Paths::on_credit(Pdc&, uint32_t credit, Instant) { note("credit " + std::to_string(credit)); }
 Result<void> Paths::create(Arena& arena, Room room) { return slab_.create(arena, room); }
 Path* Paths::take(PathKey key) {
   if (answers().path == nullptr) {

@@ -48,8 +48,8 @@ class TurnsPartTest : public AllParts {
   Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
   Flows flow_desk_{res_,  table_,      flows_,   connectionless_, schedule_, paths_,
                    idle_, secure_psn_, closing_, ending_,         reclaim_};
-  Turns turns_{res_,    connectionless_, schedule_, replies_, ending_,  outbox_,
-               probes_, destination_,    acks_,     steps_,   reclaim_, flow_desk_};
+  Turns turns_{res_,    connectionless_, schedule_, replies_, outbox_,
+               probes_, destination_,    acks_,     steps_,   flow_desk_};
 };
 
 // [PDS-060] Answers come first, and of what is sent resends before new packets.

@@ -31,7 +31,7 @@ class AckReaderPartTest : public AllParts {
     return read(pdc, cc.ack, &cc);
   }
 
-  AckReader reader_{res_, schedule_, paths_, idle_, proofs_, closing_, loss_, probes_};
+  AckReader reader_{res_, schedule_, idle_, proofs_, closing_, loss_, probes_};
 };
 
 // [PDS-092] Each packet is answered once, however often an ACK covers it.
