@@ -59,8 +59,27 @@ Admission Inbox::refuse(const Pdc& pdc, NackCode code) {
   return {.nack = code, .payload = pdc.nack_hint().value()};
 }
 
-// Of both roles, and in every state that has a peer. [PDS-I9, PDS-T8, PDS-T11]
 Admission Inbox::admit(Pdc& pdc, const Inbound& in, Instant now) {
+  const Admission result = judge(pdc, in, now);
+  if (result.is_refused() && in.syn) tell_again(pdc, in);
+  return result;
+}
+
+// The initiator sends SYN again: no ACK has reached it, and the NACK does not establish. What has
+// arrived may never come again, because what is refused fills its window; and until it has an ACK
+// it drops return data, which may hold the place that the refused packet waits for. The ACK names
+// no packet of the PDC, so it is no sample of the round trip. [PDS-A2, PDS-042, PDS-141]
+void Inbox::tell_again(Pdc& pdc, const Inbound& in) {
+  if (!in.trigger.retx || !pdc.told.has_answered() || pdc.ack.is_due()) return;
+  AckTrigger trigger = in.trigger;
+  trigger.psn = pdc.start.psn() - 1;
+  trigger.ce = false;
+  pdc.ack.want(Count::ack_syn, trigger);
+  schedule_.want_control(pdc);
+}
+
+// Of both roles, and in every state that has a peer. [PDS-I9, PDS-T8, PDS-T11]
+Admission Inbox::judge(Pdc& pdc, const Inbound& in, Instant now) {
   // isrod has a meaning only where a control packet may open a PDC. [WIRE-038]
   if (!in.is_control && in.mode != pdc.mode) {
     return refuse(pdc, NackCode::pdc_mode_mismatch);  // [PDS-001]

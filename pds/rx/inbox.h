@@ -65,6 +65,8 @@ class Inbox {
     res_.counters.add(why);
     return {};
   }
+  Admission judge(Pdc& pdc, const Inbound& in, Instant now);
+  void tell_again(Pdc& pdc, const Inbound& in);
   bool take_demand(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   Admission on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   Admission on_fresh(Pdc& pdc, const Inbound& in, Instant now);

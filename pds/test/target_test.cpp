@@ -26,6 +26,37 @@ TEST_F(TargetTest, OpensOnAnySynOfTheWindowAndAcksAtOnce) {
   EXPECT_EQ(b.count(Count::ack_syn), 1u);
 }
 
+// [PDS-A2, PDS-042, PDS-118] A SYN that is sent again shows that the ACK was lost. Its refusal does
+// not establish the PDC, and what arrived is not sent again before that.
+TEST_F(TargetTest, ResentSynThatIsRefusedLearnsWhatHasArrived) {
+  Bench b;
+  b.client.verdict = [](PacketName name, const RxRequest&) {
+    const bool is_taken = name.first == 1003;
+    return is_taken ? Verdict::accepted() : Verdict::refused(NackCode::no_ses_msg_avail);
+  };
+  wire::Request h = b.request(1000);
+  h.retx = true;
+  b.rx(h);
+  EXPECT_EQ(b.tx().size(), 1u) << "nothing has arrived: only a NACK";
+  b.rx(b.request(1003));
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), "ACK cack 999 ack 1003 sack 1003");
+  b.own = out[0].as<wire::Ack>().spdcid;
+  const std::string refusal = "NACK NO_SES_MSG_AVAIL psn 1000 from own to 7 payload 1004";
+  h.retx = false;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{refusal}));
+  h.retx = true;
+  b.rx(h);
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{refusal, refusal, "ACK cack 999 ack 999 retx sack 1003"}));
+  h = b.request(1000, false);
+  h.retx = true;
+  b.rx(h);
+  EXPECT_EQ(b.lines(), (Lines{refusal})) << "it has heard an ACK";
+}
+
 // [PDS-060, PDS-111, PDS-T4, PDS-110, PDS-V6] No PDC and no SYN.
 TEST_F(TargetTest, UnknownDpdcidIsRefused) {
   Bench b;
