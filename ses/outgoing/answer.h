@@ -46,6 +46,11 @@ Answer read_answer(const pds::RxResponse& response);
 // The code is not an error. [SES-142]
 bool is_good(wire::ReturnCode code);
 
+// The target will accept it when its application posts a receive or takes kept messages. [SES-191]
+constexpr bool waits_for_application(wire::ReturnCode code) {
+  return code == wire::ReturnCode::disabled_gen || code == wire::ReturnCode::no_match;
+}
+
 // Places one chunk of a read, or the old values of a fetching atomic. False: the message did not
 // ask for it; nothing has changed. [SES-024, SES-076]
 bool take_data(TxMessage& m, uint32_t offset, uint32_t modified_length,

@@ -52,8 +52,8 @@ void emit_standard(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& 
   fill(h.common, m, ref);
   h.message_id = m.id;
   h.initiator = m.initiator;
-  // A probe names its message by the key of the source, which is unique. [SES-092]
-  h.match_bits = m.is_probe ? m.exposure->source.read_memory_key : m.match_bits;
+  // A probe names its message by the key of the source, which is unique. [SES-092, SES-192]
+  h.match_bits = m.is_probe ? m.exposure->probe_key() : m.match_bits;
   h.request_length = m.is_probe ? 0 : m.segment_length;
   if (is_rma(m)) h.buffer_offset = m.remote_offset + m.segment_start;  // [SES-018]
   if (m.deferral != nullptr) {

@@ -6,14 +6,6 @@
 #include <algorithm>
 
 namespace uet::ses {
-namespace {
-
-// The target will accept it when its application posts a receive or takes kept messages. [SES-191]
-bool waits_for_application(wire::ReturnCode code) {
-  return code == wire::ReturnCode::disabled_gen || code == wire::ReturnCode::no_match;
-}
-
-}  // namespace
 
 // A peer whose application has no receive for the message answers each time: that may last. A peer
 // with only other reasons makes no progress, and is given up after the same time as on a PDC

@@ -49,12 +49,6 @@ bool may_go_again(const TxMessage& m) {
          (is_gone_there && !is_rest && (m.any_undelivered || m.was_aborted));
 }
 
-// While messages of the target wait for our application, their answers may have all places that the
-// PDC has for answers, so that the READ of the target finds none. [SES-191]
-bool is_held_up(const Resources& res, const TxMessage& m) {
-  return (*res.peers)[m.remote->key.peer].kept_messages != 0;
-}
-
 }  // namespace
 
 void Settling::note_answer(TxMessage& m, const Answer& a) {
@@ -144,7 +138,7 @@ void Settling::settle_answered(TxMessage& m) {
     res_.timers.arm(m.timer, res_.now + res_.config.retry_patience * 5);
     awaiting_.add(m);
   } else if (m.exposure != nullptr && !m.exposure->is_read_out()) {
-    wait_for_reads(m);
+    m.is_probe ? settle_probe(m) : wait_for_reads(m);
   } else if (m.segment_start + m.segment_length < m.memory.bytes()) {
     next_segment(m);
   } else {
@@ -186,7 +180,7 @@ void Settling::settle_failed(TxMessage& m) {
 }
 
 void Settling::settle_probe(TxMessage& m) {
-  const bool is_over = Exposures::on_probe_refused(*m.exposure, m.code);
+  const bool is_over = Exposures::on_probe_answered(*m.exposure, m.code);
   m.code = wire::ReturnCode::null;
   if (!is_over) return wait_for_reads(m);
   finish(m, Exposures::end_of(m));
@@ -279,7 +273,7 @@ void Settling::on_timer(TxMessage& m) {
     case State::waiting:
       return order_.again_now(m);
     case State::exposed:
-      return Exposures::on_silence(*m.exposure, is_held_up(res_, m)) ? probe(m) : end_exposed(m);
+      return Exposures::on_silence(*m.exposure) ? probe(m) : end_exposed(m);
     case State::deferred:
       return begin_again(m);
     case State::held:

@@ -24,14 +24,20 @@ struct Exposure {
   uint64_t unsure_end = 0;   // behind the last of these
   uint32_t first_read = 0;   // octets of the READ that began the rest
   uint16_t attempt = 0;      // grows when the target starts over
-  uint8_t idle_looks = 0;    // probes in a row that found no progress
+  uint8_t idle_looks = 0;    // answered probes in a row that found no progress
   bool is_begun = false;     // the target has asked for a part
   bool is_released = false;  // the target said that it reads no more
   bool is_given_up = false;  // that it could not read all it wanted
   bool is_kept = false;      // the target has no receive for it yet [SES-090]
   bool is_cut = false;       // the last READ had an answer that is too long for the route
+  bool is_known = false;     // the target accepted the last probe that named this message
+  bool is_trial = false;     // the probe under way names no message [SES-192]
 
   bool is_read_out() const { return is_released || served >= wanted; }
+  // A target that has a receive, or has begun.
+  bool should_be_read() const { return !is_kept || is_begun; }
+  // No source of a rendezvous has a key with that bit. [SES-192]
+  uint64_t probe_key() const { return source.read_memory_key | (is_trial ? kIdempotentSafe : 0); }
   // Nothing is missing but octets that may have arrived.
   bool may_be_read_out() const { return unsure != 0 && uint64_t{served} + unsure >= wanted; }
 };

@@ -2,12 +2,17 @@
 // the target.
 #include "ses/rendezvous/exposures.h"
 
+#include "ses/outgoing/answer.h"
+
 #include <algorithm>
 
 namespace uet::ses {
+
+using wire::ReturnCode;
+
 namespace {
 
-constexpr uint8_t kIdleLooksMax = 3;
+constexpr uint8_t kIdleLooksMax = 2;
 
 }  // namespace
 
@@ -73,21 +78,32 @@ Instant Exposures::next_look(const TxMessage& m) const {
 }
 
 // Nothing is outstanding that would show that the target is gone: probe it [SES-051]. A target that
-// has a receive and does not read, or that began and stopped, has given up. A target of another
-// implementation answers OK in any case.
-bool Exposures::on_silence(Exposure& x, bool is_held_up) {
-  const bool should_read = !x.is_kept || x.is_begun;
-  if (should_read && !is_held_up && ++x.idle_looks == kIdleLooksMax) x.is_given_up = true;
+// knows the message reads it or says that it will not, however long it waits for others. But a
+// target of another implementation may accept every probe, and have given up: the third probe names
+// no message. Only who refuses that one is believed when it accepts the others. [SES-192]
+bool Exposures::on_silence(Exposure& x) {
+  x.is_trial = x.should_be_read() && x.idle_looks >= kIdleLooksMax;
+  if (x.is_trial && !x.is_known) x.is_given_up = true;
   return !x.is_given_up;
 }
 
 // The target is alive in any state. Exception: it does not know the message and never asked for a
 // part: then it restarted, and will not read. A target that has asked may have everything it wants,
 // and its last report is still under way, or became uncertain.
-bool Exposures::on_probe_refused(Exposure& x, wire::ReturnCode code) {
-  if (code == wire::ReturnCode::bad_mkey) {
-    if (!x.is_begun) x.is_given_up = true;
-    if (x.may_be_read_out()) x.is_released = true;
+bool Exposures::on_probe_answered(Exposure& x, ReturnCode code) {
+  if (waits_for_application(code) || code == ReturnCode::bad_generation) {
+    // It says nothing about the message. [SES-191]
+  } else if (x.is_trial) {
+    const bool is_discerning = code == ReturnCode::bad_mkey;
+    if (!is_discerning && x.idle_looks >= kIdleLooksMax) x.is_given_up = true;
+    x.idle_looks = 0;
+  } else {
+    x.is_known = code == ReturnCode::null;
+    if (x.should_be_read()) ++x.idle_looks;
+    if (code == ReturnCode::bad_mkey) {
+      if (!x.is_begun) x.is_given_up = true;
+      if (x.may_be_read_out()) x.is_released = true;
+    }
   }
   return x.is_read_out() || x.is_given_up;
 }

@@ -7,6 +7,7 @@
 // exposed       | -                | gone            | queued as probe | gone
 // probe         | exposed          | noted           | -               | ended
 // A probe whose answer is that the target does not know the message: gone.
+// A probe that names no message and is accepted like the others: gone.
 // An answer to a read that became too long for the route while it was under way has arrived, or the
 // error in its place [LF-141]: the target knows. It reads again, says that it has given up, or has
 // all it wants: then it does not know the message any more.
@@ -48,11 +49,10 @@ class Exposures {
 
   // When the target is asked whether it still lives, if nothing is heard before.
   Instant next_look(const TxMessage& m) const;
-  // Nothing was heard. False: the target has given up; else it is asked with a probe. Held up:
-  // messages of it wait for our application, so it may be unable to read.
-  static bool on_silence(Exposure& x, bool is_held_up);
-  // The probe was refused with that code. True: the send is over.
-  static bool on_probe_refused(Exposure& x, wire::ReturnCode code);
+  // Nothing was heard. False: the target has given up; else it is asked with a probe. [SES-192]
+  static bool on_silence(Exposure& x);
+  // The answer to the probe; null: it was accepted. True: the send is over.
+  static bool on_probe_answered(Exposure& x, wire::ReturnCode code);
   // The result of a send whose source is no longer needed.
   static Completion::Status end_of(TxMessage& m);
 

@@ -6,9 +6,13 @@
 #include "ses/test/parts.h"
 
 #include <array>
+#include <initializer_list>
+#include <string>
 
 namespace uet::ses::test {
 namespace {
+
+using wire::ReturnCode;
 
 class ExposuresTest : public PartTest {
  protected:
@@ -38,6 +42,17 @@ class ExposuresTest : public PartTest {
             .end = 3000,
             .has_data = has_data,
             .is_unsure = !has_data};
+  }
+  // Silence and probe for each of these answers: which key each probe had, and how it ended.
+  static std::string asked(Exposure& x, std::initializer_list<ReturnCode> answers) {
+    std::string out;
+    for (const ReturnCode code : answers) {
+      out += out.empty() ? "" : ", ";
+      if (!Exposures::on_silence(x)) return out + "given up";
+      out += x.probe_key() == x.source.read_memory_key ? "source" : "another";
+      if (Exposures::on_probe_answered(x, code)) return out + ": over";
+    }
+    return out;
   }
 
   MemoryRegions memory_;
@@ -96,20 +111,57 @@ TEST_F(ExposuresTest, ReadOfNothingAtTheStartSaysThatTheTargetHasGivenUp) {
   EXPECT_EQ(Exposures::end_of(m), Completion::Status::undeliverable);
 }
 
-// [SES-051]
-TEST_F(ExposuresTest, TargetThatReadsNothingIsAskedTwiceAndThenGivenUp) {
+// [SES-051, SES-192]
+TEST_F(ExposuresTest, TargetThatReadsNothingAndAcceptsEveryProbeIsGivenUp) {
   Exposure& x = *send().exposure;
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(Exposures::on_silence(x, /*is_held_up=*/true));
-  EXPECT_TRUE(Exposures::on_silence(x, false));
-  EXPECT_TRUE(Exposures::on_silence(x, false));
-  EXPECT_FALSE(Exposures::on_silence(x, false));
+  EXPECT_EQ(asked(x, {ReturnCode::null, ReturnCode::null}), "source, source");
+  EXPECT_EQ(asked(x, {ReturnCode::null}), "another: over");
+}
+
+// [SES-051, SES-192]
+TEST_F(ExposuresTest, TargetThatRefusesAnUnknownKeyIsBelievedWhenItKnowsTheMessage) {
+  Exposure& x = *send().exposure;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(asked(x, {ReturnCode::null, ReturnCode::null, ReturnCode::bad_mkey}),
+              "source, source, another");
+  }
+  exposures_.on_read_begun(x, 1024, 1976);
+  EXPECT_EQ(asked(x, {ReturnCode::null, ReturnCode::bad_mkey}), "source, source");
+  EXPECT_FALSE(Exposures::on_silence(x)) << "it began, and does not know the message any more";
+}
+
+// [SES-191, SES-192] They say nothing about the message, and may last.
+TEST_F(ExposuresTest, RefusalForLackOfAReceiveIsNoLook) {
+  Exposure& x = *send().exposure;
+  for (int i = 0; i < 10; ++i) {
+    EXPECT_EQ(asked(x, {ReturnCode::disabled_gen, ReturnCode::bad_generation}), "source, source");
+  }
+  EXPECT_EQ(asked(x, {ReturnCode::null, ReturnCode::null}), "source, source");
+  EXPECT_EQ(asked(x, {ReturnCode::no_match, ReturnCode::bad_generation}), "another, another");
+  EXPECT_EQ(asked(x, {ReturnCode::bad_mkey}), "another");
+}
+
+// [SES-192]
+TEST_F(ExposuresTest, TargetThatBeginsToReadDuringTheTrialIsNotGivenUp) {
+  Exposure& x = *send().exposure;
+  EXPECT_EQ(asked(x, {ReturnCode::null, ReturnCode::null}), "source, source");
+  EXPECT_TRUE(Exposures::on_silence(x));
+  exposures_.on_read_begun(x, 1024, 1976);
+  EXPECT_FALSE(Exposures::on_probe_answered(x, ReturnCode::null));
+}
+
+// [SES-180, SES-192]
+TEST_F(ExposuresTest, TargetThatRefusesEveryProbeForAnotherReasonIsGivenUp) {
+  Exposure& x = *send().exposure;
+  EXPECT_EQ(asked(x, {ReturnCode::uncor_trnsnt, ReturnCode::uncor_trnsnt}), "source, source");
+  EXPECT_FALSE(Exposures::on_silence(x));
 }
 
 // [SES-090]
 TEST_F(ExposuresTest, TargetWithoutAReceiveIsAskedForAsLongAsItAnswers) {
   TxMessage& m = send();
   Exposures::note_delivered(m, wire::ListCode::overflow, 1024);
-  for (int i = 0; i < 10; ++i) EXPECT_TRUE(Exposures::on_silence(*m.exposure, false));
+  for (int i = 0; i < 10; ++i) EXPECT_EQ(asked(*m.exposure, {ReturnCode::null}), "source");
 }
 
 // [LF-141]
@@ -122,7 +174,7 @@ TEST_F(ExposuresTest, AnswerThatMayHaveArrivedIsCountedApart) {
   EXPECT_FALSE(x.is_read_out());
   EXPECT_TRUE(x.may_be_read_out());
   EXPECT_LT(exposures_.next_look(m), late);  // the target is asked soon
-  EXPECT_TRUE(Exposures::on_probe_refused(x, wire::ReturnCode::bad_mkey));
+  EXPECT_TRUE(Exposures::on_probe_answered(x, ReturnCode::bad_mkey));
 }
 
 // [SES-092]

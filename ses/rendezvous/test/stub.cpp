@@ -24,8 +24,8 @@ void Exposures::on_answer_cut(const AnswerEnd& cut) {
 }
 void Exposures::note_delivered(TxMessage&, wire::ListCode, uint32_t) {}
 Instant Exposures::next_look(const TxMessage&) const { return Instant::never(); }
-bool Exposures::on_silence(Exposure&, bool) { return false; }
-bool Exposures::on_probe_refused(Exposure&, wire::ReturnCode) { return true; }
+bool Exposures::on_silence(Exposure&) { return false; }
+bool Exposures::on_probe_answered(Exposure&, wire::ReturnCode) { return true; }
 Completion::Status Exposures::end_of(TxMessage&) { return Completion::Status::ok; }
 
 Result<void> Pulls::create(Rng&) { return {}; }
