@@ -151,9 +151,10 @@ void ArrivingMessages::set_error(RxMessage& m, ReturnCode code) {
 
 // True if our application delays the message. There are two cases: packets of its PDC were refused
 // because the application leaves no room, or a kept message of its PDC waits for a receive. A kept
-// message is not answered yet, so it fills the sender's window. [SES-108, SES-148, SES-191]
+// message is not answered yet, so it fills the sender's window. A message that was refused may be
+// delayed like any other, and its late packets must not begin a new one. [SES-107, SES-108,
+// SES-148, SES-191]
 bool ArrivingMessages::is_held_up(const RxMessage& m) const {
-  if (m.error != ReturnCode::null) return false;
   if (owed_by_pdc_.find(m.key.pdc.value()) != nullptr) return true;
   const PdcMessages& of_pdc = *by_pdc_.find(m.key.pdc.value());
   return of_pdc.held_up != Instant::zero() &&

@@ -112,6 +112,19 @@ TEST_F(ArrivingMessagesTest, AnswerThatWaitsForAReceiveHoldsItsPdcUp) {
   EXPECT_EQ(arriving_.next_expired(), m);
 }
 
+// [SES-107, SES-108, SES-191] If the only place were free, the message that takes it would push the
+// refused one out, and the last packet of that one would begin a message.
+TEST_F(ArrivingMessagesTest, RefusedMessageIsHeldUpLikeAnyOther) {
+  RxMessage* const m = arriving_.track(packet(5));
+  arriving_.set_error(*m, wire::ReturnCode::no_match);
+  arriving_.note_owed(pds::PdcHandle(1));
+  elapse(res_.config.partial_message_time);
+  EXPECT_EQ(arriving_.next_expired(), nullptr);
+  arriving_.note_answered(pds::PdcHandle(1));
+  elapse(res_.config.partial_message_time);
+  EXPECT_EQ(arriving_.next_expired(), m);
+}
+
 // [SES-107]
 TEST_F(ArrivingMessagesTest, MessageThatWasGivenUpStaysKnownWithoutAPlace) {
   RxMessage* const m = arriving_.track(packet(5));
