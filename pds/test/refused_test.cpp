@@ -200,6 +200,40 @@ TEST_F(RefusedTest, ARefusedQuestionIsNoRefusedRequest) {
   EXPECT_EQ(b.client.responded.size(), 3u);
 }
 
+// [PDS-148, PDS-162] A target that refuses the first packets keeps its initiator in SYN, where that
+// cannot take a Close Request. If it has accepted one it acknowledges it, and the same refusal ends
+// the PDC.
+TEST_F(RefusedTest, ACloseRequestThatComesTooEarlyIsNotRefused) {
+  config_.idle_time = 100_ms;
+  config_.rod_reorder = false;
+  for (const bool is_taken : {false, true}) {
+    SCOPED_TRACE(is_taken);
+    Bench b(config_);
+    b.client.verdict = [&](PacketName name, const RxRequest&) {
+      const bool takes = is_taken && name.first == 1000;
+      return takes ? Verdict::accepted() : Verdict::refused(NackCode::no_resource);
+    };
+    wire::Request h = b.request(1001);
+    h.type = wire::PdsType::rod_request;
+    b.rx(h);  // behind a gap: the PDC stays
+    const Instant end = b.now + config_.refusal_patience() + 2_s;
+    while (b.now < end && b.pds->open_pdcs() != 0) {
+      for (const Bench::Out& o : b.tx()) {
+        if (o.type() != wire::PdsType::control) continue;
+        const auto asked = o.as<wire::Control>();
+        b.own = asked.spdcid;
+        b.rx_header(b.nack(NackCode::unexp_event, asked.psn));
+      }
+      h.psn = Psn(1000);
+      h.psn_offset = 0;
+      b.rx(h);
+      b.elapse(500_ms);
+    }
+    EXPECT_GT(b.count(Count::nack_rx_unexp_event), 5u);
+    EXPECT_EQ(b.count(Count::pdc_closed_refused), is_taken ? 1u : 0u);
+  }
+}
+
 // [PDS-142] The timer of a PDC is for whatever is due first.
 TEST_F(RefusedTest, TheTimerIsForTheEarliestDeadline) {
   const auto expect_due = [](const Bench& b, Duration wait) {

@@ -93,11 +93,12 @@ std::optional<AckTrigger> NackReader::read_trimmed_ack(const Pdc& pdc, const wir
 
 // A peer that refuses is not silent, and may do so for as long as it lets something else pass now
 // and then. Its application may take any time, but there is none for return data: who reads has
-// posted the memory. [PDS-148, PDS-I5]
+// posted the memory. A target of which no packet is accepted has an initiator in SYN, which cannot
+// take a Close Request: the target is the one that refuses. [PDS-148, PDS-162, PDS-I5]
 void NackReader::note_refusal(Pdc& pdc, const wire::Nack& h, Instant now) {
-  if (!pdc.is_initiator() || !waits_for_application(h.nack_code)) {
-    return pdc.waiting.note_refused(now);
-  }
+  const bool is_too_early = h.nack_code == NackCode::unexp_event && !pdc.told.has_answered();
+  const bool is_waiting = pdc.is_initiator() ? waits_for_application(h.nack_code) : is_too_early;
+  if (!is_waiting) return pdc.waiting.note_refused(now);
   pdc.waiting.forgive();
   // Said of the oldest packet it explains why nothing is answered; of a later one it does not.
   if (h.nack_psn == pdc.tx.base()) pdc.waiting.begin(now);
