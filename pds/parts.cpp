@@ -16,7 +16,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       proofs(res, schedule),
       replies(res, proofs),
       secure_psn(res),
-      store(res, schedule),
+      store(res, table, schedule),
       reorder(res),
       closing(res, schedule),
       ending(res, table, flow_table, shares, schedule, paths, proofs, secure_psn, closing, store,

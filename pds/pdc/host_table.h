@@ -38,7 +38,7 @@ struct Host {
   uint32_t kept_messages = 0;
   uint32_t kept_pages = 0;
   uint32_t responses = 0;
-  uint32_t extra_responses = 0;  // beyond its share; not among the others
+  uint32_t extra_response = 0;  // 1 + the index of the one beyond its share; 0: none
   uint32_t reordered = 0;
   uint32_t fetches = 0;
   uint32_t rests = 0;
@@ -82,7 +82,7 @@ class HostTable {
     if (--host.peers != 0) return;
     UET_ASSERT(host.targets + host.rx_messages + host.kept_messages + host.answers == 0);
     UET_ASSERT(host.responses + host.reordered + host.fetches + host.rests == 0);
-    UET_ASSERT(host.extra_responses == 0);
+    UET_ASSERT(host.extra_response == 0);
     by_ip_.erase(host.ip);
     hosts_.free(&host);
   }

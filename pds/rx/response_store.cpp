@@ -44,7 +44,7 @@ bool ResponseStore::has_room(const Pdc& pdc, uint32_t places) const {
 // It is cleared without any other packet, so it comes back from a peer that lives.
 bool ResponseStore::may_have_extra(const Pdc& pdc) const {
   return !pdc.is_unverified() && extra_taken_ < res_.config.gd_extra() &&
-         res_.peers.host_of(res_.peers[pdc.peer]).extra_responses == 0;
+         res_.peers.host_of(res_.peers[pdc.peer]).extra_response == 0;
 }
 
 // A peer and its host leave some room. Responses of unproven sources count for no peer: together
@@ -90,7 +90,7 @@ StoredResponse* ResponseStore::add_entry(Pdc& pdc, const AckTrigger& trigger) {
   entry->trigger = trigger;
   entry->is_extra = is_extra;
   entry->places = is_extra ? 0 : places;
-  if (is_extra) count_extra(pdc, 1);
+  if (is_extra) set_extra(pdc, entry);
   enter(*entry);
   const bool is_last = pdc.responses.is_last(trigger.psn);
   pdc.responses.add(*entry, is_last ? nullptr : find_lower(pdc, trigger.psn));
@@ -151,9 +151,26 @@ void ResponseStore::count(const Pdc& pdc, int places) {
   if (!pdc.is_unverified()) res_.peers.count_responses(pdc.peer, places);
 }
 
-void ResponseStore::count_extra(const Pdc& pdc, int change) {
-  extra_taken_ += static_cast<uint32_t>(change);
-  res_.peers.host_of(pdc.peer).extra_responses += static_cast<uint32_t>(change);
+// Null: the place is free again.
+void ResponseStore::set_extra(const Pdc& pdc, const StoredResponse* entry) {
+  extra_taken_ += entry != nullptr ? 1 : -1U;
+  res_.peers.host_of(pdc.peer).extra_response =
+      entry != nullptr ? responses_.handle(entry).index() + 1 : 0;
+}
+
+// A response that waits for the application may wait for any time. It gives the place beyond the
+// share of its host back as soon as another place is free. [PDS-109]
+void ResponseStore::move_extra(PeerId peer) {
+  const uint32_t extra = res_.peers.host_of(peer).extra_response;
+  if (extra == 0 || !responses_.at(extra - 1).is_awaited) return;
+  StoredResponse& entry = responses_.at(extra - 1);
+  Pdc* const pdc = table_.get(entry.pdc);
+  UET_ASSERT(pdc != nullptr);
+  if (!has_room(*pdc, 1)) return;
+  set_extra(*pdc, nullptr);
+  entry.is_extra = false;
+  pdc->responses.take_place(entry);
+  count(*pdc, 1);
 }
 
 void ResponseStore::fill(Pdc& pdc, StoredResponse& entry, const Verdict& verdict) {
@@ -185,10 +202,11 @@ void ResponseStore::free_stored(Pdc& pdc, StoredResponse& entry) {
     entry.places = 1;
   }
   count(pdc, -int{entry.places});
-  if (entry.is_extra) count_extra(pdc, -1);
+  if (entry.is_extra) set_extra(pdc, nullptr);
   forget(entry);
   pdc.responses.drop(entry);
   responses_.free(&entry);
+  move_extra(pdc.peer);
 }
 
 // [PDS-102, PDS-103]

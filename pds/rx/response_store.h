@@ -10,6 +10,7 @@
 #pragma once
 
 #include "pds/pdc/pdc.h"
+#include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/schedule/schedule.h"
 
@@ -19,7 +20,8 @@ namespace uet::pds {
 
 class ResponseStore {
  public:
-  ResponseStore(Resources& res, Schedule& schedule) : res_(res), schedule_(schedule) {}
+  ResponseStore(Resources& res, PdcTable& table, Schedule& schedule)
+      : res_(res), table_(table), schedule_(schedule) {}
 
   Result<void> create(Arena& arena);
   uint32_t size() const { return responses_.size(); }
@@ -63,9 +65,11 @@ class ResponseStore {
   StoredResponse* find_lower(const Pdc& pdc, Psn psn);
   StoredResponse* add_entry(Pdc& pdc, const AckTrigger& trigger);
   void count(const Pdc& pdc, int places);
-  void count_extra(const Pdc& pdc, int change);
+  void set_extra(const Pdc& pdc, const StoredResponse* entry);
+  void move_extra(PeerId peer);
 
   Resources& res_;
+  PdcTable& table_;
   Schedule& schedule_;
   Slab<StoredResponse> responses_;
   Arena* arena_ = nullptr;

@@ -53,6 +53,11 @@ class Responses {
     --awaited_;
     ++stored_;
   }
+  // It had the place beyond the share of its host, and takes one like others.
+  void take_place(StoredResponse& entry) {
+    entry.places = 1;
+    ++places_;
+  }
   // It is about to be freed, which takes it out of the list.
   void drop(const StoredResponse& entry) {
     --(entry.is_awaited ? awaited_ : stored_);

@@ -28,7 +28,7 @@ class EndingParts : public PartTest {
   Proofs proofs_{res_, schedule_};
   Replies replies_{res_, proofs_};
   SecurePsn secure_psn_{res_};
-  ResponseStore store_{res_, schedule_};
+  ResponseStore store_{res_, table_, schedule_};
   ReorderBuffer reorder_{res_};
   Closing closing_{res_, schedule_};
   Ending ending_{res_,    table_,      flows_,   shares_, schedule_, paths_,

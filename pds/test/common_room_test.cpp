@@ -138,6 +138,38 @@ TEST_F(CommonRoomTest, AHostGetsOnePlaceBeyondItsShare) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
+// [PDS-109] A response that waits for the application has that place only until another is free.
+TEST_F(CommonRoomTest, AResponseThatIsAwaitedGivesThePlaceBeyondTheShareBack) {
+  config_.gd_entries = 2;
+  Bench b(config_);
+  answer_everything(b);
+  open(b, 20, 7);
+  const Pdcid full = b.own;
+  open(b, 20, 8);
+  const Pdcid waiting = b.own;
+  b.own = full;
+  EXPECT_EQ(first_refused(b, 7, 1002), 1003u) << "it takes both places";
+  const auto answering = b.client.verdict;
+  b.client.verdict = [](PacketName, const RxRequest&) {
+    Verdict v;
+    v.kind = Verdict::Kind::later;
+    return v;
+  };
+  b.own = waiting;
+  EXPECT_EQ(first_refused(b, 8, 1001), 1002u);
+  b.client.verdict = answering;
+  b.own = full;
+  send(b, 7, 1001);
+  EXPECT_EQ(b.pds->usage().stored_responses, 3u);
+  b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1002));
+  EXPECT_EQ(b.pds->usage().stored_responses, 1u);
+  EXPECT_EQ(first_refused(b, 7, 1004), 1004u)
+      << "one place is left, and the one for packets in order";
+  EXPECT_EQ(first_refused(b, 7, 1003), 1004u);
+  b.pds->close_all(/*abort=*/true, b.now);
+  EXPECT_EQ(b.pds->usage(), Usage{});
+}
+
 // [PDS-109, T-01, T-02] There is such a place for one host in 64 places, and for no source that may
 // be forged.
 TEST_F(CommonRoomTest, PlacesBeyondTheSharesAreFew) {
