@@ -113,11 +113,13 @@ bool TailProbes::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
     if (is_copy) res_.counters.add(Count::drop_nack_answered);
     return is_copy;
   }
+  // Before the peer has our first ACK it refuses any Probe, also each other one that went by then:
+  // that shows no more than that it is there.
+  const bool may_be_in_syn =
+      !pdc.is_initiator() && (!pdc.proof.is_confirmed() || pdc.tail.was_refused());
   pdc.tail.note_refused();
   res_.counters.add(Count::probe_refused);
-  // Before the peer has our first ACK it refuses any Probe: that shows no more than that it is
-  // there.
-  if (!pdc.is_unverified()) res_.peers[pdc.peer].no_probe = true;
+  if (!may_be_in_syn) res_.peers[pdc.peer].no_probe = true;
   proofs_.confirm(pdc, nack);
   return true;
 }

@@ -117,5 +117,23 @@ TEST_F(TailProbesPartTest, ARefusedProbeIsTheLastOne) {
   EXPECT_EQ(lost(pdc), "");
 }
 
+// [PDS-162, PDS-163] Several Probes may meet an initiator in SYN. Their refusals prove that it is
+// there, and do not show that it knows no Probes.
+TEST_F(TailProbesPartTest, AnInitiatorInSynMayRefuseSeveral) {
+  Pdc& pdc = target(Mode::rud, /*is_proven=*/false);
+  send(pdc, 1);
+  pdc.proof.earn(100);
+  for (int i = 0; i < 2; ++i) {
+    pdc.tail.want();
+    probe(pdc, kNow + kRto * (i + 1));
+  }
+  wire::Nack nack = refusal(0);
+  nack.spdcid = pdc.peer_id;
+  EXPECT_TRUE(probes_.refuses_probe(pdc, nack));
+  EXPECT_TRUE(pdc.proof.is_confirmed());
+  EXPECT_TRUE(probes_.refuses_probe(pdc, nack));
+  EXPECT_FALSE(peers_[peer_].no_probe);
+}
+
 }  // namespace
 }  // namespace uet::pds::part
