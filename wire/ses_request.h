@@ -106,6 +106,7 @@ struct RestartTokens {
 // [WIRE-060, WIRE-063, WIRE-064]
 struct StandardRequest {
   static constexpr uint32_t kSize = 44;
+  static constexpr uint32_t kMessageOffsetAt = 36;  // som=0
 
   RequestCommon common{};
   MessageId message_id{};       // 0 is not used

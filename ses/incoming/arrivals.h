@@ -22,6 +22,10 @@ class Arrivals {
     if (is_last || length == 0) return false;  // an illegal length is refused elsewhere
     return offset / length > prefix_ && offset / length - prefix_ >= kSpanPackets;
   }
+  // The packets before `offset` have arrived, and no other one.
+  bool are_all_before(uint32_t offset) const {
+    return prefix_ * length_ == offset && ahead_ == 0 && last_length_ == 0;
+  }
   // All packets but the last are `length` octets long, and `offset` is a multiple of that.
   bool has(uint32_t offset, uint32_t length, bool is_last) const {
     if (is_last) return last_length_ != 0;

@@ -122,6 +122,7 @@ void ArrivingMessages::release_share(const RxMessage& m) {
 // sender would see a success. So the message stays known until its PDC closes, or the room is
 // needed. [SES-107, SES-108]
 void ArrivingMessages::give_up(RxMessage& m) {
+  next_.forget(m);
   release_share(m);
   m.is_given_up = true;
   ++given_up_count_;
@@ -130,6 +131,7 @@ void ArrivingMessages::give_up(RxMessage& m) {
 }
 
 void ArrivingMessages::forget(RxMessage& m) {
+  next_.forget(m);
   if (m.is_given_up) {
     --given_up_count_;
   } else {
@@ -145,6 +147,7 @@ void ArrivingMessages::forget(RxMessage& m) {
 }
 
 void ArrivingMessages::set_error(RxMessage& m, ReturnCode code) {
+  next_.forget(m);
   if (m.error == ReturnCode::null) --by_pdc_.find(m.key.pdc.value())->open;
   m.error = code;
 }

@@ -11,6 +11,7 @@
 // A tracked message that is given up, or whose PDC ends, fails its receive.
 #pragma once
 
+#include "ses/incoming/next_packet.h"
 #include "ses/incoming/request.h"
 #include "ses/incoming/rx_message.h"
 #include "ses/resources.h"
@@ -37,6 +38,8 @@ class ArrivingMessages {
     RxMessage** const found = by_key_.find({q.token.pdc, q.id});
     return found == nullptr ? nullptr : *found;
   }
+  // The later packet that needs no look-up.
+  NextPacket& next() { return next_; }
   // Begins a message. Null: its peer has used its share of the places, or no place is free.
   RxMessage* track(const Request& q);
   void forget(RxMessage& m);
@@ -117,6 +120,7 @@ class ArrivingMessages {
   bool is_held_up(const RxMessage& m) const;
 
   Resources& res_;
+  NextPacket next_;
   Slab<RxMessage> messages_;
   HashMap<RxKey, RxMessage*> by_key_;
   HashMap<uint32_t, PdcMessages> by_pdc_;          // by PdcHandle

@@ -177,12 +177,11 @@ Continuation Checks::judge_later(const RxMessage& m, const Request& q) const {
       (q.length == m.pushed - m.arrived && !som_seen)) {
     return kWrongLength;
   }
-  Endpoint* const ep = endpoints_.get(m.endpoint);
-  UET_ASSERT(ep != nullptr);  // close() turns its messages into errored ones
-  if (q.has_data && !ep->rx.carries_data) {
+  Endpoint& ep = endpoint_of(m);
+  if (q.has_data && !ep.rx.carries_data) {
     return {.code = ReturnCode::op_violation, .why = Counter::rx_header_data_refused};
   }
-  return {.endpoint = ep};
+  return {.endpoint = &ep};
 }
 
 bool Checks::is_deferral_end(const Request& q) {

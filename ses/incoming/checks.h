@@ -53,6 +53,12 @@ class Checks {
   Decision judge(const Request& q);
   // A later packet of a known message that has no error yet. [SES-113, SES-021]
   Continuation judge_later(const RxMessage& m, const Request& q) const;
+  // That a known message without an error is for.
+  Endpoint& endpoint_of(const RxMessage& m) const {
+    Endpoint* const ep = endpoints_.get(m.endpoint);
+    UET_ASSERT(ep != nullptr);  // close() turns its messages into errored ones
+    return *ep;
+  }
   // The packet of no octets after which no more comes of a message that waits. [SES-097]
   static bool is_deferral_end(const Request& q);
 

@@ -38,6 +38,7 @@ Result<void> Incoming::create(uint64_t seed) {
 
 pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
   if (delivery_.is_stalled()) delivery_.drain_where_room();
+  if (const Request* const q = arriving_.next().take(rx)) return go_on(*q);
   auto parsed = parse_request(rx, res_.config.payload_mtu);
   if (!parsed.ok()) {
     res_.counters.add(parsed.error() == wire::ParseError::truncated ? Counter::rx_truncated
@@ -52,7 +53,7 @@ pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
     res_.counters.add(Counter::rx_bad_version);
     verdict = response(q, ReturnCode::uncor, q.common.ri_generation);  // [SES-109]
   } else if (known != nullptr) {
-    verdict = resume(*known, q);  // [SES-113]
+    verdict = resume(*known, q, rx);  // [SES-113]
   } else {
     verdict = begin(q);
   }
@@ -63,6 +64,13 @@ pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
   // A UUD packet gets no answer. [SES-104]
   if (rx.mode == pds::Mode::uud) verdict.kind = pds::Verdict::Kind::drop;
   return verdict;
+}
+
+// The packet that was expected. [SES-113]
+pds::Verdict Incoming::go_on(const Request& q) {
+  if (const auto refused = judge_domain(q)) return *refused;
+  RxMessage& m = arriving_.next().message();
+  return proceed(m, checks_.endpoint_of(m), q);
 }
 
 // Checks every packet, not only the first one of a message. A peer that sealed it in a domain of
@@ -123,7 +131,7 @@ pds::Verdict Incoming::begin(const Request& q) {
 }
 
 // A later packet of a known message. [SES-113, SES-021]
-pds::Verdict Incoming::resume(RxMessage& m, const Request& q) {
+pds::Verdict Incoming::resume(RxMessage& m, const Request& q, const pds::RxRequest& rx) {
   if (q.common.opcode == SesOpcode::msg_error) return on_msg_error(m, q);
   const bool may_end = m.to == RxMessage::To::deferred || m.error != ReturnCode::null;
   if (may_end && Checks::is_deferral_end(q)) return sends_.on_deferral_end(m, q);
@@ -137,9 +145,14 @@ pds::Verdict Incoming::resume(RxMessage& m, const Request& q) {
     return response(q, c.code, q.common.ri_generation);
   }
   if (m.packets.is_too_far(q.offset, q.length, q.common.eom)) return refusals_.no_message_slot();
-  if (m.opcode == SesOpcode::write) return rma_.continue_write(m, *c.endpoint, q);
-  if (m.opcode == SesOpcode::read) return rma_.continue_read(m, *c.endpoint, q);
-  return sends_.proceed(m, *c.endpoint, q);
+  arriving_.next().follow(m, q, rx.ses);
+  return proceed(m, *c.endpoint, q);
+}
+
+pds::Verdict Incoming::proceed(RxMessage& m, Endpoint& ep, const Request& q) {
+  if (m.opcode == SesOpcode::write) return rma_.continue_write(m, ep, q);
+  if (m.opcode == SesOpcode::read) return rma_.continue_read(m, ep, q);
+  return sends_.proceed(m, ep, q);
 }
 
 namespace {

@@ -60,8 +60,10 @@ class Incoming {
   static pds::Verdict malformed(const pds::RxRequest& rx);
   // Empty: the job takes packets of that secure domain, or clear ones.
   std::optional<pds::Verdict> judge_domain(const Request& q);
+  pds::Verdict go_on(const Request& q);
   pds::Verdict begin(const Request& q);
-  pds::Verdict resume(RxMessage& m, const Request& q);
+  pds::Verdict resume(RxMessage& m, const Request& q, const pds::RxRequest& rx);
+  pds::Verdict proceed(RxMessage& m, Endpoint& ep, const Request& q);
   pds::Verdict on_msg_error(const Request& q);
   pds::Verdict on_msg_error(RxMessage& m, const Request& q);
   pds::Verdict on_no_op(const Request& q);

@@ -35,8 +35,8 @@ class IncomingPartTest : public PartTest {
   void post_receive() { ep_->queue->untagged.post(receive_); }
 
   // Packet [offset, offset + length) of a message of so many octets.
-  wire::StandardRequest packet(uint32_t message, uint32_t offset, uint32_t length,
-                               SesOpcode opcode = SesOpcode::send) const {
+  static wire::StandardRequest packet(uint32_t message, uint32_t offset, uint32_t length,
+                                      SesOpcode opcode = SesOpcode::send) {
     wire::StandardRequest h;
     h.common.opcode = opcode;
     h.common.rel = true;
@@ -57,9 +57,15 @@ class IncomingPartTest : public PartTest {
   // "accept", "nack CODE", or the return code of the response.
   std::string give(const wire::StandardRequest& h, uint32_t payload,
                    pds::Mode mode = pds::Mode::rud) {
+    return give(encoded(h, payload), mode);
+  }
+  static std::vector<std::byte> encoded(const wire::StandardRequest& h, uint32_t payload) {
     std::vector<std::byte> octets(wire::StandardRequest::kSize + payload, std::byte{0xAB});
     wire::Writer w(octets);
     h.emit(w);
+    return octets;
+  }
+  std::string give(std::vector<std::byte> octets, pds::Mode mode = pds::Mode::rud) {
     pds::RxRequest rx;
     rx.peer = peer_;
     rx.mode = mode;
@@ -151,6 +157,47 @@ TEST_F(IncomingPartTest, AWriteIsPlacedPacketByPacket) {
   EXPECT_EQ(give(packet(1500, 0, 1024, SesOpcode::write), 1024), "accept");
   EXPECT_EQ(calls_of("place"), (Calls{"place 476 at 1024", "place 1024 at 0"}));
   EXPECT_TRUE(incoming_.idle());
+}
+
+// [SES-113, SES-021, SES-190] The packet behind the last one is expected. One octet of its header
+// differs: it is judged as if it were not expected.
+TEST_F(IncomingPartTest, EachOctetOfAnExpectedPacketIsLookedAt) {
+  constexpr uint32_t kBytes = 5000;
+  const auto write = [](uint16_t id, uint32_t offset) {
+    wire::StandardRequest h = packet(kBytes, offset, 1024, SesOpcode::write);
+    h.message_id = MessageId(id);
+    return h;
+  };
+  uint16_t id = 1000;
+  const auto outcome = [&](std::initializer_list<uint32_t> before, uint32_t at, unsigned flipped) {
+    ++id;
+    for (const uint32_t offset : before) EXPECT_EQ(give(write(id, offset), 1024), "accept");
+    std::vector<std::byte> octets = encoded(write(id, 3072), 1024);
+    octets[at] ^= std::byte(flipped);
+    calls().clear();
+    std::string result = give(octets);
+    for (const std::string& placed : calls_of("place")) result += ", " + placed;
+    incoming_.on_pdc_closed(kPdc);
+    return result;
+  };
+  for (uint32_t at = 0; at < wire::StandardRequest::kSize; ++at) {
+    for (unsigned bit = 1; bit < 256; bit <<= 1) {
+      EXPECT_EQ(outcome({0, 1024, 2048}, at, bit), outcome({2048, 1024, 0}, at, bit)) << at;
+    }
+  }
+  EXPECT_EQ(outcome({0, 1024, 2048}, 0, 0), "accept, place 1024 at 3072");
+}
+
+// [SES-190, SES-113] An expected packet is looked at again if it comes twice, or out of turn.
+TEST_F(IncomingPartTest, AnExpectedPacketCountsOnce) {
+  const auto write = [&](uint32_t offset) {
+    return give(packet(9000, offset, 1024, SesOpcode::write), 1024);
+  };
+  for (const uint32_t offset : {0, 1024, 2048}) EXPECT_EQ(write(offset), "accept");
+  EXPECT_EQ(write(4096), "accept");
+  EXPECT_EQ(write(3072), "accept");
+  EXPECT_EQ(write(4096), "OP_VIOLATION");
+  EXPECT_EQ(write(3072), "OP_VIOLATION");
 }
 
 // [SES-116] Without a region for it a write is refused, and its memory is not touched.
