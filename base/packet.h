@@ -114,9 +114,11 @@ class TxBatch {
   // Room for the next packet's header: kHeaderBytes. Requires !full().
   std::span<std::byte> begin() {
     UET_ASSERT(!full());
-    building_ = TxPacket{};
-    building_.header = headers_[slot(size_)].data();
-    first_slice_ = slices_used_;
+    TxPacket& packet = packets_[size_];
+    packet.header = headers_[slot(size_)].data();
+    packet.slices = &slices_[slices_used_];
+    packet.slice_count = 0;
+    packet.payload_bytes = 0;
     return headers_[slot(size_)];
   }
   // Appends payload memory to the packet being built. The memory must stay valid until the packet
@@ -125,22 +127,23 @@ class TxBatch {
     if (length == 0) return;
     UET_ASSERT(slices_used_ < kSlices);
     slices_[slices_used_++] = {static_cast<const std::byte*>(data), length};
-    building_.payload_bytes += length;
-    ++building_.slice_count;
+    packets_[size_].payload_bytes += length;
+    ++packets_[size_].slice_count;
   }
   void commit(uint32_t header_bytes, const FabricAddress& to, Entropy ev, uint8_t dscp, Ecn ecn,
               uint32_t cookie = 0, uint32_t sdi = 0) {
     UET_ASSERT(header_bytes <= kHeaderBytes);
-    building_.header_bytes = static_cast<uint16_t>(header_bytes);
-    building_.slices = &slices_[first_slice_];
-    building_.to = to;
-    building_.ev = ev;
-    building_.dscp = dscp;
-    building_.ecn = ecn;
-    building_.cookie = cookie;
-    building_.sdi = sdi;
-    packets_[size_++] = building_;
-    payload_bytes_ += building_.payload_bytes;
+    TxPacket& packet = packets_[size_++];
+    packet.header_bytes = static_cast<uint16_t>(header_bytes);
+    packet.to = to;
+    packet.ev = ev;
+    packet.dscp = dscp;
+    packet.ecn = ecn;
+    packet.fate = TxFate::later;
+    packet.error = 0;
+    packet.cookie = cookie;
+    packet.sdi = sdi;
+    payload_bytes_ += packet.payload_bytes;
   }
 
   std::span<TxPacket> packets() { return {packets_.data(), size_}; }
@@ -162,10 +165,8 @@ class TxBatch {
   uint32_t size_ = 0;
   uint32_t limit_ = kCapacity;
   uint32_t slices_used_ = 0;
-  uint32_t first_slice_ = 0;
   uint32_t payload_bytes_ = 0;
-  TxPacket building_;
-  std::array<TxPacket, kCapacity> packets_;
+  std::array<TxPacket, kCapacity> packets_;  // behind the last one: the one that is being built
   std::array<uint8_t, kCapacity> free_ = identity();  // header slots: [0,size) in use
   std::array<IoSlice, kSlices> slices_;
   alignas(64) std::array<std::array<std::byte, kHeaderBytes>, kCapacity> headers_;
