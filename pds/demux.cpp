@@ -18,6 +18,12 @@ bool has_dpdcid(std::span<const std::byte> datagram) { return datagram.size() >=
 Pdcid dpdcid_of(std::span<const std::byte> datagram) {
   return Pdcid(wire::load_u16(datagram.data() + kDpdcidAt));
 }
+// For another PDC than the datagram before it, whose PDC is on its way to the cache. A burst has
+// one.
+bool begins_anew(const RxDatagram* d) {
+  const bool are_named = has_dpdcid(d[-1].bytes) && has_dpdcid(d->bytes);
+  return !are_named || dpdcid_of(d[-1].bytes) != dpdcid_of(d->bytes);
+}
 }  // namespace
 
 // With many PDCs the state of each is out of the cache by the time of its next packet. Two steps
@@ -26,9 +32,12 @@ void Demux::receive(std::span<const RxDatagram> datagrams, Instant now) {
   constexpr size_t kPdcAhead = 6;
   constexpr size_t kRestAhead = 3;
   for (size_t i = 0; i < datagrams.size(); ++i) {
-    if (i + kPdcAhead < datagrams.size()) prefetch_pdc(datagrams[i + kPdcAhead].bytes);
-    if (i + kRestAhead < datagrams.size()) {
-      if (const Pdc* const pdc = pdc_ahead(datagrams[i + kRestAhead].bytes)) prefetch_rest(*pdc);
+    const RxDatagram* const at = &datagrams[i];
+    if (i + kPdcAhead < datagrams.size() && begins_anew(at + kPdcAhead)) {
+      prefetch_pdc(at[kPdcAhead].bytes);
+    }
+    if (i + kRestAhead < datagrams.size() && begins_anew(at + kRestAhead)) {
+      if (const Pdc* const pdc = pdc_ahead(at[kRestAhead].bytes)) prefetch_rest(*pdc);
     }
     receive(datagrams[i], now);
   }
