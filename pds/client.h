@@ -178,6 +178,12 @@ class Client {
   // `ref` is answered, exactly once per packet. [PDS-092] On UUD: it has left. [PDS-211]
   virtual void on_response(const PacketRef& ref, const RxResponse& response, Instant now) = 0;
 
+  // The same for packets in a row, each with that response.
+  virtual void on_responses(std::span<const PacketRef> refs, const RxResponse& response,
+                            Instant now) {
+    for (const PacketRef& ref : refs) on_response(ref, response, now);
+  }
+
   // `ref` was sent and will never be answered. Exactly one of on_response and on_failed is called
   // for every packet that was pulled.
   virtual void on_failed(const PacketRef& ref, const Failure& failure, Instant now) = 0;

@@ -85,8 +85,23 @@ void Exchange::on_response(const pds::PacketRef& ref, const pds::RxResponse& res
   res_.now = now;
   // The answer to a READ ends in any case. [PDS-108]
   if (ReadAnswers::is_one(ref.message)) return outgoing_.on_answer_end(answers_.end(ref.message));
-  outgoing_.on_response(ref, response);
+  outgoing_.on_responses({&ref, 1}, response);
   pass_ends();
+}
+
+void Exchange::on_responses(std::span<const pds::PacketRef> refs, const pds::RxResponse& response,
+                            Instant now) {
+  for (size_t first = 0, end = 0; first < refs.size(); first = end) {
+    const pds::MessageHandle message = refs[first].message;
+    while (end < refs.size() && refs[end].message == message) ++end;
+    if (end - first == 1) {
+      on_response(refs[first], response, now);
+    } else {  // no answer to a READ has several packets
+      res_.now = now;
+      outgoing_.on_responses(refs.subspan(first, end - first), response);
+      pass_ends();
+    }
+  }
 }
 
 void Exchange::on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) {

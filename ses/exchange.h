@@ -84,6 +84,8 @@ class Exchange final : public pds::Client {
   pds::Verdict on_request(const pds::RxRequest& request, Instant now) override;
   void on_response(const pds::PacketRef& ref, const pds::RxResponse& response,
                    Instant now) override;
+  void on_responses(std::span<const pds::PacketRef> refs, const pds::RxResponse& response,
+                    Instant now) override;
   void on_failed(const pds::PacketRef& ref, const pds::Failure& failure, Instant now) override;
   void on_aborted(pds::MessageHandle message, const pds::Failure& failure, Instant now) override;
   bool shorten(const pds::PacketRef& ref) override;

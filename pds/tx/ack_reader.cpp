@@ -5,6 +5,7 @@
 #include "pds/tx/may_send.h"
 
 #include <algorithm>
+#include <array>
 
 namespace uet::pds {
 
@@ -39,6 +40,30 @@ void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
   sum.ev = slot->ev;
   sum.ev_valid = true;
 }
+
+// Default answers to packets in a row, which the client hears of together.
+class DefaultAnswers {
+ public:
+  DefaultAnswers(Client& client, Instant arrival, Instant now)
+      : client_(client), response_{wire::NextHeader::none, {}, arrival}, now_(now) {}
+
+  void add(const PacketRef& ref) {
+    refs_[count_++] = ref;
+    // The end of a message is told before the window moves on.
+    if (ref.eom || count_ == refs_.size()) tell();
+  }
+  void tell() {
+    if (count_ != 0) client_.on_responses({refs_.data(), count_}, response_, now_);
+    count_ = 0;
+  }
+
+ private:
+  Client& client_;
+  RxResponse response_;
+  Instant now_;
+  uint32_t count_ = 0;
+  std::array<PacketRef, 16> refs_;
+};
 }  // namespace
 
 // In every state of its sender. [PDS-I8, PDS-090 .. PDS-095]
@@ -62,10 +87,7 @@ AckEffect AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::Ack
   AckNews news;
   news.acked.at = at;
   if (names_psn) take_named(pdc, ack, ses, d.ev, news, now);
-  for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
-    TxSlot* const slot = pdc.tx.find(p);
-    if (slot != nullptr) complete(pdc, p, *slot, {wire::NextHeader::none, {}, at}, news, now);
-  }
+  take_cumulative(pdc, cack, news, now);
   if (pdc.range.on_cack(cack)) pdc.waiting.begin(now);
   if (cc != nullptr) pdc.range.on_mpr(cack, cc->mpr);
   if (pdc.tx.has_aside()) loss_.resend_tracked(pdc, now);
@@ -119,11 +141,26 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
     // The first transmission was at least one time-out before the resend. [PDS-254]
     if (!slot->state.is_lost()) pdc.rtt.on_rtt(slot->sent_for(sum.at) + loss_.rto_of(pdc, 0));
   }
-  complete(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, news, now);
+  note_answer(pdc, *slot, news);
+  answered(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, now);
 }
 
-void AckReader::complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, AckNews& news,
-                         Instant now) {
+// The packets that the cumulative ACK answers, by PSN. The client hears of several at once.
+void AckReader::take_cumulative(Pdc& pdc, Psn cack, AckNews& news, Instant now) {
+  DefaultAnswers answers(res_.client, news.acked.at, now);
+  for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
+    TxSlot* const slot = pdc.tx.find(p);
+    if (slot == nullptr) continue;
+    note_answer(pdc, *slot, news);
+    const bool is_data = slot->kind == SlotKind::data;
+    retire(pdc, p, *slot, now);
+    if (is_data) answers.add(slot->ref);
+  }
+  answers.tell();
+}
+
+// What the answer to a packet means for congestion control, and for the end of the PDC.
+void AckReader::note_answer(Pdc& pdc, TxSlot& slot, AckNews& news) {
   if (slot.state.in_flight()) {
     news.acked.bytes += slot.bytes;
     ++news.acked.packets;
@@ -132,7 +169,6 @@ void AckReader::complete(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
   }
   if (slot.kind != SlotKind::data) news.closing = slot.kind;
   if (slot.is_early_timeout(false)) news.late = true;
-  answered(pdc, psn, slot, response, now);
 }
 
 // Other requests of the target. [PDS-094]
@@ -183,11 +219,16 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint3
 void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& response, Instant now) {
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
+  retire(pdc, psn, slot, now);
+  if (kind == SlotKind::data) res_.client.on_response(ref, response, now);
+}
+
+// The window waits for it no more.
+void AckReader::retire(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   pdc.path->settle(pdc, slot);
   slot.state.land();
   pdc.waiting.begin(now);
   pdc.tx.complete(psn);
-  if (kind == SlotKind::data) res_.client.on_response(ref, response, now);
 }
 
 // One report for each ACK, of everything that it acknowledges and reports. [CMS-019]

@@ -121,14 +121,16 @@ void Outgoing::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& 
   encode_request(*m, ref, header, batch);
 }
 
-void Outgoing::on_response(const pds::PacketRef& ref, const pds::RxResponse& response) {
+void Outgoing::on_responses(std::span<const pds::PacketRef> refs, const pds::RxResponse& response) {
+  const pds::PacketRef& ref = refs.front();
+  const auto count = static_cast<uint32_t>(refs.size());
   TxMessage* m = operations_.find(ref.message);
   if (m == nullptr) {
-    res_.counters.add(Counter::rx_response_stray);
+    res_.counters.add(Counter::rx_response_stray, count);
     return;
   }
   // An additional answer after a NO_RESPONSE counts for no packet.
-  if (m->done_packets() < m->pulled_packets) ++m->answered_packets;
+  m->answered_packets += std::min(count, m->pulled_packets - m->done_packets());
   const bool answers_msg_error = !ref.som && ref.length == 0;
   if (m->state != TxMessage::State::ended && !answers_msg_error) {
     settling_.note_answer(*m, read_answer(response));

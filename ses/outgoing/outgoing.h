@@ -38,7 +38,8 @@ class Outgoing {
   bool start(pds::FlowId flow, pds::PdcHandle pdc, pds::StartedMessage& out);
   bool pull(pds::MessageHandle message, pds::PacketRef& out);
   void encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& batch);
-  void on_response(const pds::PacketRef& ref, const pds::RxResponse& response);
+  // Packets of one message; the first of them was not a MSG_ERROR, or it is the only one.
+  void on_responses(std::span<const pds::PacketRef> refs, const pds::RxResponse& response);
   void on_failed(const pds::PacketRef& ref, const pds::Failure& failure);
   void on_aborted(pds::MessageHandle message, const pds::Failure& failure);
   void on_pdc_closed(pds::PdcHandle pdc) { settling_.on_pdc_closed(pdc); }

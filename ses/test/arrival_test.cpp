@@ -64,6 +64,18 @@ TEST_F(ArrivalTest, ARepeatedPacketDoesNotReplaceAMissingOne) {
   EXPECT_EQ(count(Counter::rx_repeated_part), 3u);
 }
 
+// [SES-107, SES-113] The next packet is expected, but one without octets comes first: the message
+// has failed by then.
+TEST_F(ArrivalTest, AnExpectedPacketOfAFailedMessageGetsItsError) {
+  Octets memory(5000);
+  const wire::StandardRequest h = write_to(expose(memory), 4096);
+  for (const uint32_t offset : {0, 1024}) {
+    EXPECT_EQ(said(standard(part(h, offset, 1024), 1024)), "accept");
+  }
+  EXPECT_EQ(said(standard(part(h, 2048, 0), 0)), "OP_VIOLATION");
+  EXPECT_EQ(said(standard(part(h, 2048, 1024), 1024)), "OP_VIOLATION");
+}
+
 // [SES-190] The same for a message that no receive waits for: its hole would show what another peer
 // had sent.
 TEST_F(ArrivalTest, AHoleInAKeptMessageIsNotHandedOut) {

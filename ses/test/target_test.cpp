@@ -231,18 +231,6 @@ TEST_F(TargetTest, AMessageThatChangesIsErrored) {
   EXPECT_TRUE(b_->ses->idle());  // each was closed by its last octet
 }
 
-// [SES-107, SES-113] The next packet is expected, but one without octets comes first: the message
-// has failed by then.
-TEST_F(TargetTest, AnExpectedPacketOfAFailedMessageGetsItsError) {
-  Octets memory(5000);
-  const wire::StandardRequest h = write_to(expose(memory), 4096);
-  for (const uint32_t offset : {0, 1024}) {
-    EXPECT_EQ(said(standard(part(h, offset, 1024), 1024)), "accept");
-  }
-  EXPECT_EQ(said(standard(part(h, 2048, 0), 0)), "OP_VIOLATION");
-  EXPECT_EQ(said(standard(part(h, 2048, 1024), 1024)), "OP_VIOLATION");
-}
-
 // [T-26] Octets are counted, so repeating a packet under a new PSN must not complete a message
 // early.
 TEST_F(TargetTest, AMessageIsNotCompletedByRepetition) {

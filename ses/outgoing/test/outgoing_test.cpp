@@ -56,7 +56,7 @@ class OutgoingPartTest : public PartTest {
     while (outgoing_.pull(started.message, ref)) packets.push_back(ref);
     return packets;
   }
-  void answer(const pds::PacketRef& ref) { outgoing_.on_response(ref, {}); }
+  void answer(const pds::PacketRef& ref) { outgoing_.on_responses({&ref, 1}, {}); }
   void answer_with(const pds::PacketRef& ref, wire::ReturnCode code) {
     wire::Response h;
     h.common.opcode = wire::ResponseOpcode::response;
@@ -67,7 +67,7 @@ class OutgoingPartTest : public PartTest {
     pds::RxResponse response;
     response.next_hdr = wire::NextHeader::response;
     response.ses = std::span(octets).first(w.position());
-    outgoing_.on_response(ref, response);
+    outgoing_.on_responses({&ref, 1}, response);
   }
   static pds::Failure lost(bool not_delivered) {
     return {pds::FailureReason::nack, wire::NackCode::pdc_mode_mismatch, not_delivered};
@@ -119,6 +119,19 @@ TEST_F(OutgoingPartTest, APacketIsEncodedAgainWithTheSameOctets) {
   }
   EXPECT_EQ(headers[0], headers[1]);
   EXPECT_EQ(payload, 1024u);
+}
+
+// [SES-142, PDS-092] Answers that come together complete a message like single ones.
+TEST_F(OutgoingPartTest, AnswersThatComeTogetherCompleteAMessage) {
+  ASSERT_TRUE(send(5000).ok());
+  const auto packets = pull();
+  const std::span all(packets);
+  outgoing_.on_responses(all.first(3), {});
+  EXPECT_EQ(done_.size(), 0u);
+  outgoing_.on_responses(all.subspan(3), {});
+  ASSERT_EQ(done_.size(), 1u);
+  EXPECT_TRUE(done_[0].ok());
+  EXPECT_TRUE(outgoing_.idle());
 }
 
 // [SES-149, SES-152] An error of the target ends the operation with its code.
