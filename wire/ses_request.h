@@ -173,9 +173,16 @@ struct StandardRequest {
     store_u64(p + 12, buffer_offset);
     store_u32(p + 20, initiator);
     store_u64(p + 24, match_bits);
-    store_u64(p + 32,
-              common.som ? header_data : put(payload_length, 32, 14) | put(message_offset, 0, 32));
+    if (common.som) {
+      store_u64(p + 32, header_data);
+    } else {
+      store_place(p, payload_length, message_offset);
+    }
     store_u32(p + 40, request_length);
+  }
+  // Writes the two fields that differ between the packets in the middle of a message.
+  static void store_place(std::byte* p, uint16_t payload_length, uint32_t message_offset) {
+    store_u64(p + 32, put(payload_length, 32, 14) | put(message_offset, 0, 32));
   }
 
   bool operator==(const StandardRequest&) const = default;

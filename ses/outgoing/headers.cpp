@@ -107,8 +107,7 @@ wire::NextHeader choose_header(const Config& config, const TxMessage& m, uint8_t
   return config.medium_headers && fits ? wire::NextHeader::medium : wire::NextHeader::standard;
 }
 
-void encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header,
-                    TxBatch& batch) {
+void encode_header(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header) {
   switch (m.header) {
     case wire::NextHeader::medium:
       emit_medium(m, ref, header);
@@ -125,8 +124,11 @@ void encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer&
     wire::Atomic{m.atomic.op, m.atomic.type, wire::Atomic::kCpuCoherent}.emit(header);  // [SES-084]
   }
   if (m.exposure != nullptr && !is_error && !m.is_probe) m.exposure->source.emit(header);
+}
+
+void append_payload(const TxMessage& m, const pds::PacketRef& ref, TxBatch& batch) {
   if (m.is_read() || ref.length == 0) return;  // [SES-024]
-  if (m.state == TxMessage::State::ended && !is_error) {
+  if (m.state == TxMessage::State::ended && !is_msg_error(ref)) {
     // The PSN must still be used for the sake of the PDC. A packet of the same shape with IE and no
     // user data: the target delivers none of it. [SES-049, PDS-182]
     batch.add_payload(kZeros.data(), ref.length);

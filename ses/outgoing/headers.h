@@ -17,8 +17,9 @@ namespace uet::ses {
 // address.
 wire::NextHeader choose_header(const Config& config, const TxMessage& m, uint8_t capabilities);
 
-// Writes the header of that packet and appends its payload: the same octets each time. [PDS-146]
-void encode_request(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header,
-                    TxBatch& batch);
+// Writes the header of that packet with its extensions: the same octets each time. [PDS-146]
+void encode_header(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& header);
+// Appends its payload.
+void append_payload(const TxMessage& m, const pds::PacketRef& ref, TxBatch& batch);
 
 }  // namespace uet::ses

@@ -65,6 +65,7 @@ bool Outgoing::start(pds::FlowId id, pds::PdcHandle pdc, pds::StartedMessage& ou
   if (flow == nullptr) return false;
   TxMessage* const m = order_.next(*flow);
   if (m == nullptr) return false;
+  last_header_.forget();
   if (!operations_.begin_attempt(*m, pdc)) {
     flows_.note_starved();
     return false;
@@ -115,10 +116,14 @@ void Outgoing::encode(const pds::PacketRef& ref, wire::Writer& header, TxBatch& 
   const TxMessage* m = operations_.find(ref.message);
   UET_ASSERT(m != nullptr);  // PDS encodes only unanswered packets
   if (m->is_cut) {           // the PSN is filled, by a MSG_ERROR [LF-141]
-    encode_request(*m, {.message = ref.message, .offset = ref.offset, .eom = true}, header, batch);
+    encode_header(*m, {.message = ref.message, .offset = ref.offset, .eom = true}, header);
     return;
   }
-  encode_request(*m, ref, header, batch);
+  if (!last_header_.repeat(*m, ref, header)) {
+    encode_header(*m, ref, header);
+    last_header_.keep(*m, ref, header.written());
+  }
+  append_payload(*m, ref, batch);
 }
 
 void Outgoing::on_responses(std::span<const pds::PacketRef> refs, const pds::RxResponse& response) {

@@ -5,6 +5,7 @@
 #include "ses/deferral/deferrals.h"
 #include "ses/endpoints.h"
 #include "ses/outgoing/flows.h"
+#include "ses/outgoing/last_header.h"
 #include "ses/outgoing/operations.h"
 #include "ses/outgoing/posting.h"
 #include "ses/outgoing/remotes.h"
@@ -88,6 +89,7 @@ class Outgoing {
   Operations operations_;
   Settling settling_;
   Posting posting_;
+  LastHeader last_header_;
 };
 
 }  // namespace uet::ses

@@ -57,8 +57,9 @@ class OutgoingPartTest : public PartTest {
     return packets;
   }
   void answer(const pds::PacketRef& ref) { outgoing_.on_responses({&ref, 1}, {}); }
-  void answer_with(const pds::PacketRef& ref, wire::ReturnCode code) {
+  void answer_with(const pds::PacketRef& ref, wire::ReturnCode code, uint8_t generation = 0) {
     wire::Response h;
+    h.ri_generation = generation;
     h.common.opcode = wire::ResponseOpcode::response;
     h.common.return_code = code;
     std::array<std::byte, 64> octets{};
@@ -68,6 +69,15 @@ class OutgoingPartTest : public PartTest {
     response.next_hdr = wire::NextHeader::response;
     response.ses = std::span(octets).first(w.position());
     outgoing_.on_responses({&ref, 1}, response);
+  }
+  wire::StandardRequest encoded(const pds::PacketRef& ref) {
+    std::array<std::byte, 64> octets{};
+    wire::Writer w(octets);
+    TxBatch batch;
+    batch.begin();
+    outgoing_.encode(ref, w, batch);
+    wire::Reader r(w.written());
+    return wire::StandardRequest::read(r);
   }
   static pds::Failure lost(bool not_delivered) {
     return {pds::FailureReason::nack, wire::NackCode::pdc_mode_mismatch, not_delivered};
@@ -119,6 +129,32 @@ TEST_F(OutgoingPartTest, APacketIsEncodedAgainWithTheSameOctets) {
   }
   EXPECT_EQ(headers[0], headers[1]);
   EXPECT_EQ(payload, 1024u);
+}
+
+// [SES-015, PDS-146] Headers in the middle of a message are written from the one before, which may
+// be of another message, or of an earlier attempt with another generation.
+TEST_F(OutgoingPartTest, EachPacketHasTheHeaderOfItsOwnMessage) {
+  ASSERT_TRUE(send(5000).ok() && send(4500).ok());
+  auto first = pull(), second = pull();
+  const auto check = [&](const pds::PacketRef& ref, uint32_t bytes, uint8_t generation) {
+    const wire::StandardRequest h = encoded(ref);
+    EXPECT_EQ(h.request_length, bytes);
+    EXPECT_EQ(h.message_offset, ref.offset);
+    EXPECT_EQ(h.payload_length, ref.som ? 0 : ref.length);
+    EXPECT_EQ(h.common.som, ref.som);
+    EXPECT_EQ(h.common.eom, ref.eom);
+    EXPECT_EQ(h.common.ri_generation, generation);
+  };
+  for (const auto& ref : first) check(ref, 5000, 0);
+  for (const auto& ref : second) check(ref, 4500, 0);
+  for (const size_t i : {2u, 1u, 3u}) {
+    check(first[i], 5000, 0);
+    check(second[i], 4500, 0);
+  }
+  for (const auto& ref : second) answer_with(ref, wire::ReturnCode::bad_generation, 7);
+  second = pull();
+  ASSERT_EQ(second.size(), 5u);
+  for (const auto& ref : second) check(ref, 4500, 7);
 }
 
 // [SES-142, PDS-092] Answers that come together complete a message like single ones.
