@@ -63,6 +63,10 @@ void Demux::prefetch_rest(const Pdc& pdc) const {
 
 void Demux::receive(const RxDatagram& d, Instant now) {
   res_.counters.add(Count::rx_packets);
+  if (const Inbound* const next = inbox_.last().next(d)) {
+    res_.counters.add(Count::rx_requests);
+    return on_inbound(*next, now);
+  }
   if (d.bytes.size() < wire::Prologue::kSize) return res_.counters.add(Count::drop_too_short);
   if (res_.config.is_trimmed(d.dscp)) return trimmed_.receive(d, now);  // [PDS-V2]
   const auto prologue = wire::Prologue::peek(wire::Reader(d.bytes));
@@ -108,7 +112,7 @@ void Demux::on_request(const RxDatagram& d, Instant now) {
     return res_.counters.add(Count::drop_malformed);
   }
   res_.counters.add(Count::rx_requests);
-  on_inbound(Inbound::of(h, d, r.rest(), res_.config.seal_of(d.sdi)), now);
+  on_inbound(inbox_.last().set(h, d, r.rest(), res_.config.seal_of(d.sdi)), now);
 }
 
 void Demux::on_control(const RxDatagram& d, Instant now) {

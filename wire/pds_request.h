@@ -101,8 +101,7 @@ struct Request {
         type, static_cast<uint8_t>(next_hdr),
         static_cast<uint8_t>(put(retx, kFlagRetx) | put(ar, kFlagAr) | put(syn, kFlagSyn))};
     store_u16(p, prologue.word());
-    store_u16(p + 2, static_cast<uint16_t>(clear_psn_offset));
-    store_u32(p + 4, psn.value());
+    store_psns(p, clear_psn_offset, psn);
     store_u16(p + 8, spdcid.value());
     const uint64_t overlay = put(use_rsv_pdc, kUseRsvPdc) | put(private_mark, kPrivateMark) |
                              put(psn_offset, 0, kPsnOffsetBits);
@@ -110,6 +109,12 @@ struct Request {
     if (has_cc()) {
       store_u32(p + 12, static_cast<uint32_t>(put(ccc_id, 24, 8) | put(credit_target, 0, 24)));
     }
+  }
+
+  // Writes what differs between the headers of packets in a row.
+  static void store_psns(std::byte* p, int16_t clear_psn_offset, Psn psn) {
+    store_u16(p + 2, static_cast<uint16_t>(clear_psn_offset));
+    store_u32(p + 4, psn.value());
   }
 
   bool operator==(const Request&) const = default;

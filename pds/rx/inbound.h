@@ -48,13 +48,17 @@ struct Inbound {
   Psn psn() const { return trigger.psn; }
   uint32_t sdi() const { return datagram == nullptr ? 0 : datagram->sdi; }
 
+  // What a datagram says of a request apart from its octets.
+  static void take(Inbound& in, const RxDatagram& d, Psn psn, bool retx, uint32_t seal_bytes) {
+    in.datagram = &d;
+    in.arrival = d.at;
+    in.trigger = {psn, d.ev, d.ecn == Ecn::ce, retx, SentTick::of(d.at)};
+    in.nominal_bytes = cms::nominal_bytes(static_cast<uint32_t>(d.bytes.size()) + seal_bytes);
+  }
   static Inbound of(const wire::Request& h, const RxDatagram& d, std::span<const std::byte> ses,
                     uint32_t seal_bytes) {
     Inbound in;
-    in.datagram = &d;
-    in.arrival = d.at;
-    in.trigger = {h.psn, d.ev, d.ecn == Ecn::ce, h.retx, SentTick::of(d.at)};
-    in.nominal_bytes = cms::nominal_bytes(static_cast<uint32_t>(d.bytes.size()) + seal_bytes);
+    take(in, d, h.psn, h.retx, seal_bytes);
     in.has_cc = h.has_cc();
     in.credit = {h.ccc_id, h.credit_target};
     in.start_psn = h.start_psn();

@@ -10,6 +10,7 @@
 #include "pds/rx/destination.h"
 #include "pds/rx/duplicate_limits.h"
 #include "pds/rx/inbound.h"
+#include "pds/rx/last_request.h"
 #include "pds/rx/reorder_buffer.h"
 #include "pds/rx/response_store.h"
 #include "pds/schedule/schedule.h"
@@ -48,6 +49,8 @@ class Inbox {
 
   Result<void> create(Arena& arena) { return duplicates_.create(arena); }
 
+  // Where requests are read.
+  LastRequest& last() { return last_; }
   // The verdict on a request of the PDC that was delivered before. See Pds::respond.
   LateAnswer respond(Pdc& pdc, Psn psn, const Verdict& verdict, Instant now);
   // A packet of a PDC whose state allows it.
@@ -91,6 +94,7 @@ class Inbox {
   AckWriter& acks_;
   CloseSteps& steps_;
   DuplicateLimits duplicates_;
+  LastRequest last_;
 };
 
 }  // namespace uet::pds
