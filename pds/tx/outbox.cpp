@@ -260,10 +260,11 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
 // of return data may be the first to end, where few requests ask for much. [PDS-036, PDS-I10,
 // PDS-T10]
 void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
+  const uint32_t range = res_.config.psn_range_of(pdc.sdi);
+  if (range == 0) return;
   const bool is_closing =
       pdc.is_initiator() ? pdc.life.close_asked() : pdc.state() != PdcState::established;
-  const uint32_t range = res_.config.psn_range_of(pdc.sdi);
-  if (range == 0 || is_closing) return;
+  if (is_closing) return;
   const uint32_t margin = 2 * std::max<uint32_t>(pdc.range.packets(), PeerRange::kUnit);
   const uint32_t used = psn.value() - pdc.start.psn().value();
   if (used + margin < range) return;

@@ -190,6 +190,7 @@ void ArrivingMessages::count(RxMessage& m, uint32_t bytes) {
   m.arrived = m.arrived + std::min(bytes, UINT32_MAX - m.arrived);
   if (m.is_given_up) return;
   m.last_arrival = res_.now;
+  if (partial_.back() == &m) return;
   m.unlink();
   partial_.push_back(m);
 }

@@ -68,7 +68,9 @@ pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
 
 // The packet that was expected. [SES-113]
 pds::Verdict Incoming::go_on(const Request& q) {
-  if (const auto refused = judge_domain(q)) return *refused;
+  if (res_.jobs != nullptr) {
+    if (const auto refused = judge_domain(q)) return *refused;
+  }
   RxMessage& m = arriving_.next().message();
   return proceed(m, checks_.endpoint_of(m), q);
 }

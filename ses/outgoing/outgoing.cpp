@@ -81,9 +81,8 @@ bool Outgoing::pull(pds::MessageHandle handle, pds::PacketRef& out) {
   TxMessage* m = operations_.find(handle);
   if (m == nullptr || m->is_fully_pulled) return false;
 
-  out = pds::PacketRef{.message = handle, .next_hdr = m->header};
-  out.offset = m->next_offset;
   if (m->is_stopped) {
+    out = {.message = handle, .offset = m->next_offset, .next_hdr = m->header};
     m->is_fully_pulled = true;
     // A target does not track a message on RUDI, so it gets no report of the end. [SES-077]
     if (m->pulled_packets == 0 || m->flow->mode == pds::Mode::rudi) {
@@ -100,14 +99,18 @@ bool Outgoing::pull(pds::MessageHandle handle, pds::PacketRef& out) {
     return true;
   }
   const uint32_t left = m->is_probe ? 0 : m->push_length - m->next_offset;
-  out.length = static_cast<uint16_t>(std::min<uint32_t>(left, m->mtu));  // [SES-016]
-  out.som = m->next_offset == 0;
-  out.eom = out.length == left;
-  out.quiet = m->is_quiet && m->remote->held.empty();  // a fence waits for it
-  m->next_offset += out.length;
-  m->is_fully_pulled = out.eom;
+  const uint32_t length = std::min<uint32_t>(left, m->mtu);  // [SES-016]
+  out = {.message = handle,
+         .offset = m->next_offset,
+         .length = static_cast<uint16_t>(length),
+         .next_hdr = m->header,
+         .som = m->next_offset == 0,
+         .eom = length == left,
+         .quiet = m->is_quiet && m->remote->held.empty(),  // a fence waits for it
+         .asks = m->is_read()};
+  m->next_offset += length;
+  m->is_fully_pulled = length == left;
   ++m->pulled_packets;
-  out.asks = m->is_read();
   SendOrder::note_pulled(*m, out);
   return true;
 }
