@@ -79,10 +79,12 @@ bool Outgoing::pull(pds::MessageHandle message, pds::PacketRef&) {
 void Outgoing::encode(const pds::PacketRef& ref, wire::Writer&, TxBatch&) {
   note("encode " + std::to_string(ref.message.value()));
 }
-void Outgoing::on_response(const pds::PacketRef& ref, const pds::RxResponse&) {
+void Outgoing::on_responses(std::span<const pds::PacketRef> refs, const pds::RxResponse&) {
   end_some(operations_);
 
-  note("on_response " + std::to_string(ref.message.value()));
+  for (const pds::PacketRef& ref : refs) {
+    note("on_response " + std::to_string(ref.message.value()));
+  }
 }
 void Outgoing::on_failed(const pds::PacketRef& ref, const pds::Failure&) {
   end_some(operations_);
