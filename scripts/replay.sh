@@ -79,7 +79,8 @@ prepare_old() {
 }
 
 prepare_new() {
-  (cd "$root" && cmake --preset dev && cmake --build --preset dev --target uet_sim uet_conform uet_replay)
+  (cd "$root" && cmake --preset dev &&
+    cmake --build --preset dev --target uet_sim uet_conform uet_replay)
 }
 
 # record_seeds FROM COUNT: writes the recordings of these runs to $work.
