@@ -143,7 +143,9 @@ std::string counts(const Bench& b) {
 // [CMS-014, CMS-016, CMS-018, CMS-019, CMS-020] Backlog, octets to be sent again and octets in
 // flight, all zero at first: what each event makes of them.
 TEST_F(ContextStateTest, EachEventChangesItsCounts) {
-  CreditBench b;
+  Config one_pdc = credit_pds();
+  one_pdc.pdcs_per_key = 1;
+  CreditBench b(cms::Algorithm::rccc, one_pdc);
   (void)flow_of(b, 1);
   EXPECT_EQ(counts(b), "0 0 0");
   b.open_source();
