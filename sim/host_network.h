@@ -12,6 +12,8 @@
 
 namespace uet::sim {
 
+static_assert(io::SimNet::kNoPort == kNobody, "so a SimNet is a Network");
+
 class HostNetwork {
  public:
   HostNetwork(uint64_t seed, const io::SimConfig& config) : net_(seed, config) {}

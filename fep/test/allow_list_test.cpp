@@ -63,9 +63,9 @@ TEST(AllowListTest, FamiliesAreKeptApart) {
 }
 
 TEST(AllowListTest, RefusesATextThatIsNoAllowList) {
-  for (const char* text : {"", ",", "10.0.0.0/8,", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/",
-                           "10.0.0.0/8x", "10.0.0.1/8", "10.0.0", "2001::/129", "2001::1/16",
-                           "host", "10.0.0.0/8 10.1.0.0/16"}) {
+  for (const char* text :
+       {"", ",", "10.0.0.0/8,", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0.0/8x",
+        "10.0.0.1/8", "10.0.0", "2001::/129", "2001::1/16", "host", "10.0.0.0/8 10.1.0.0/16"}) {
     EXPECT_FALSE(AllowList::parse(text).ok()) << text;
   }
   std::string many = "10.0.0.1";
@@ -91,8 +91,8 @@ TEST(AllowListTest, AFepDropsPacketsFromUnlistedSourcesUnread) {
     return found;
   };
   // RUD request (2), next header standard (3), SYN, PSN 0, SPDCID 5: it would open a PDC.
-  std::byte syn[12] = {std::byte{0x11}, std::byte{0x84}, {}, {}, {}, {}, {}, {},
-                             {},              std::byte{0x05}, {}, {}};
+  std::byte syn[12] = {
+      std::byte{0x11}, std::byte{0x84}, {}, {}, {}, {}, {}, {}, {}, std::byte{0x05}, {}, {}};
   TxBatch answers;
   RxDatagram datagram;
   datagram.bytes = syn;

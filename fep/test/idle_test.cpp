@@ -92,11 +92,11 @@ class ServingTest : public IdleTest {
     };
     const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
     const auto endpoint = side.fep->ses().open_endpoint(name, {}, sink, sink);
-    const auto peer = side.fep->peers().find_or_add(idle_host(other), world_.now());
+    const auto peer = side.fep->peers().find_or_add(idle_host(other), stations_.now());
     ASSERT_TRUE(endpoint.ok() && peer.ok());
     side.endpoint = *endpoint;
     side.peer = *peer;
-    world_.add(*side.fep, idle_host(host));
+    stations_.add(*side.fep, idle_host(host));
   }
   // A message from one to the other, which waits for it.
   void exchange(Side& sender, Side& receiver) {
@@ -104,16 +104,16 @@ class ServingTest : public IdleTest {
     const IoSlice room{room_.data(), room_.size()};
     ses::ReceiveRequest receive;
     receive.iov = {&room, 1};
-    ASSERT_TRUE(receiver.fep->ses().receive(receiver.endpoint, receive, world_.now()).ok());
+    ASSERT_TRUE(receiver.fep->ses().receive(receiver.endpoint, receive, stations_.now()).ok());
     ses::SendRequest send;
     send.to = {sender.peer, PidOnFep(1), ResourceIndex(1), 1, false};
     send.iov = {&payload, 1};
-    ASSERT_TRUE(sender.fep->ses().send(sender.endpoint, send, world_.now()).ok());
-    world_.run_until(world_.now() + Duration::microseconds(50),
-                     [](TxPacket&, sim::Datagram&) -> sim::Fate { return {1_us}; });
+    ASSERT_TRUE(sender.fep->ses().send(sender.endpoint, send, stations_.now()).ok());
+    stations_.run_until(stations_.now() + Duration::microseconds(50),
+                        [](TxPacket&, sim::Datagram&) -> sim::Fate { return {1_us}; });
   }
 
-  sim::Stations<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
+  sim::Stations<FabricEndpoint> stations_{Instant::from_ns(1'000'000'000)};
   std::array<Side, 2 * kPairs> sides_;
   std::array<std::byte, 1024> payload_{};
   std::array<std::byte, 1024> room_{};

@@ -46,8 +46,8 @@ class LifetimeTest : public ::testing::Test {
   LifetimeTest() {
     open(crowd_, 1);
     open(server_, 2);
-    world_.add(*crowd_.fep, address(1, 0));
-    world_.add(*server_.fep, address(2, 0));
+    stations_.add(*crowd_.fep, address(1, 0));
+    stations_.add(*server_.fep, address(2, 0));
   }
   void open(Side& side, uint8_t host) {
     Config config;
@@ -101,30 +101,19 @@ class LifetimeTest : public ::testing::Test {
       const Result<void> sent = send(side, to);
       if (sent.ok()) return;
       ASSERT_EQ(sent.error(), Errc::again);
-      step(Duration::microseconds(100));
+      pass(Duration::microseconds(100));
     }
     FAIL() << "no room for ever";
   }
-  // Packets arrive at once, and come from the address that stands opposite to where they go.
-  void carry(uint32_t from) {
+  // Packets arrive after a microsecond, and come from the address that stands opposite to where
+  // they go.
+  void pass(Duration time) {
     const auto fate = [](TxPacket&, sim::Datagram& d) -> sim::Fate {
       d.from = opposite(d.to);
       d.to.ip[1] = d.to.ip[2] = d.to.ip[3] = 0;
-      return {Duration::zero()};
+      return {Duration::microseconds(1)};
     };
-    world_.transmit(from, fate, 4);
-    world_.deliver();
-  }
-  void step(Duration time) {
-    world_.advance(now() + time);
-    for (int i = 0; i < 3; ++i) {
-      carry(0);
-      carry(1);
-    }
-  }
-  void pass(Duration time) {
-    const Instant end = now() + time;
-    while (now() < end) step(Duration::milliseconds(50));
+    stations_.run_until(now() + time, fate);
   }
   // A message to the server from that peer, and its answer.
   void exchange(PeerId at_crowd, PeerId at_server) {
@@ -133,13 +122,13 @@ class LifetimeTest : public ::testing::Test {
     const uint64_t there = server_.received + 1;
     const uint64_t back = crowd_.received + 1;
     send_patiently(crowd_, at_crowd);
-    for (int i = 0; i < 1000 && server_.received < there; ++i) step(Duration::microseconds(20));
+    for (int i = 0; i < 1000 && server_.received < there; ++i) pass(Duration::microseconds(20));
     send_patiently(server_, at_server);
-    for (int i = 0; i < 1000 && crowd_.received < back; ++i) step(Duration::microseconds(20));
+    for (int i = 0; i < 1000 && crowd_.received < back; ++i) pass(Duration::microseconds(20));
     ASSERT_EQ(server_.received, there);
     ASSERT_EQ(crowd_.received, back);
   }
-  Instant now() const { return world_.now(); }
+  Instant now() const { return stations_.now(); }
   size_t memory() const { return server_.fep->memory_bytes() + crowd_.fep->memory_bytes(); }
 
   Duration settle_;
@@ -147,7 +136,7 @@ class LifetimeTest : public ::testing::Test {
   Side server_;
   std::array<std::byte, 64> payload_{};
   std::array<std::byte, 64> room_{};
-  sim::Stations<FabricEndpoint> world_{Instant::from_ns(1'000'000'000)};
+  sim::Stations<FabricEndpoint> stations_{Instant::from_ns(1'000'000'000)};
 };
 
 // [PDS-247] A server that inserts, answers and removes its peers one after the other: 20,000 of
@@ -161,7 +150,7 @@ TEST_F(LifetimeTest, TwentyThousandPeersComeAndGo) {
     if (HasFatalFailure()) FAIL() << "peer " << i;
     crowd_.fep->unlist(at_crowd, now());
     server_.fep->unlist(at_server, now());
-    step(Duration::microseconds(100));
+    pass(Duration::microseconds(100));
     if (i == 6'000) early = memory();  // tombstones and spare records have reached their bounds
   }
   EXPECT_EQ(memory(), early) << "grew by " << memory() - early;
@@ -206,7 +195,7 @@ TEST_F(LifetimeTest, ARemovedPeerGetsThePostedMessages) {
   post_receive(server_);
   ASSERT_TRUE(send(crowd_, to).ok());
   crowd_.fep->unlist(to, now());
-  for (int i = 0; i < 10; ++i) step(Duration::microseconds(100));
+  for (int i = 0; i < 10; ++i) pass(Duration::microseconds(100));
   EXPECT_EQ(server_.received, 1u);
   EXPECT_EQ(crowd_.sent, 1u);
   EXPECT_EQ(crowd_.failed, 0u);
@@ -215,7 +204,7 @@ TEST_F(LifetimeTest, ARemovedPeerGetsThePostedMessages) {
   const PeerId again = insert(crowd_, 2, 1);
   post_receive(server_);
   ASSERT_TRUE(send(crowd_, again).ok());
-  for (int i = 0; i < 10; ++i) step(Duration::microseconds(100));
+  for (int i = 0; i < 10; ++i) pass(Duration::microseconds(100));
   EXPECT_EQ(server_.received, 2u);
 }
 
@@ -239,7 +228,7 @@ TEST_F(LifetimeTest, StrangersTakeBoundedMemory) {
       d.from = address(1, i);
       d.at = now();
       server_.fep->receive({&d, 1}, now());
-      if (i % 64 == 0) step(Duration::milliseconds(1));
+      if (i % 64 == 0) pass(Duration::milliseconds(1));
     }
   };
   const size_t before = server_.fep->memory_bytes();

@@ -106,7 +106,7 @@ class Run {
     carrier_.set_clock([this] { return now(); });
     for (uint32_t i = 0; i < kNodes; ++i) {
       make_node(i);
-      world_.add(*nodes_[i], address_of_node(i));
+      stations_.add(*nodes_[i], address_of_node(i));
     }
   }
 
@@ -122,8 +122,8 @@ class Run {
   // No other party sends in the name of the honest ends, or such packets do not open.
   bool is_exact() const { return (how_ & 1) != 0; }
   bool shares() const { return (how_ & 4) != 0; }
-  Instant now() const { return world_.now(); }
-  sim::Transit<sim::Datagram>& flights() { return world_.transit(); }
+  Instant now() const { return stations_.now(); }
+  sim::Transit<sim::Datagram>& flights() { return stations_.transit(); }
   size_t drawn_flight() { return program_.u8() % flights().size(); }
 
   void make_node(uint32_t index) {
@@ -237,7 +237,7 @@ class Run {
     nodes_[index].reset();
     ledger_.lose(index);
     make_node(index);
-    world_.replace(index, *nodes_[index]);
+    stations_.replace(index, *nodes_[index]);
   }
 
   void elapse() {
@@ -247,14 +247,14 @@ class Run {
                                           Duration::milliseconds(450), Duration::milliseconds(900)};
     const uint8_t drawn = program_.u8();
     Instant to = now() + kSpans[drawn % 8];
-    const Instant next = world_.next_deadline();
+    const Instant next = stations_.next_deadline();
     if (drawn >= 0x80 && !next.is_never()) to = std::max(now(), next);
     set_time(to);
   }
 
   void set_time(Instant to) {
     while (!flights().empty() && to - flights()[0].left_at > kLifetime) flights().take();
-    world_.advance(to);
+    stations_.advance(to);
   }
 
   // A great number: the system refuses so many packets for good.
@@ -276,7 +276,7 @@ class Run {
       return {};
     };
     sent_.clear();
-    world_.transmit(index, leave);
+    stations_.transmit(index, leave);
     for (sim::Datagram& packet : sent_) launch(std::move(packet));
     if (!is_over_) {
       for (sim::Datagram& packet : strangers_.answers()) {
@@ -295,7 +295,7 @@ class Run {
 
   void arrive(sim::Datagram packet) {
     if (now() - packet.left_at > kLifetime) return;
-    if (carrier_.receive(packet)) world_.arrive(packet);
+    if (carrier_.receive(packet)) stations_.arrive(packet);
   }
   void arrive_forged(sim::Datagram packet) {
     carrier_.forge(packet);
@@ -332,7 +332,7 @@ class Run {
       UET_ASSERT(visits < kVisitsMax);
       for (const auto& node : nodes_) node->discard_kept(now());
       if (!pump(1) && !done()) {
-        const Instant next = world_.next_deadline();
+        const Instant next = stations_.next_deadline();
         UET_ASSERT(next <= limit);
         set_time(std::max(now(), next));
       }
@@ -379,7 +379,7 @@ class Run {
   Ledger ledger_;
   Forger forger_;
   Strangers strangers_{carrier_.is_sealed()};
-  sim::Stations<Node> world_{kStart, kBatchesMax};
+  sim::Stations<Node> stations_{kStart, kBatchesMax};
   std::vector<sim::Datagram> sent_;  // at the last transmit()
   bool is_over_ = false;             // the program; no more interference
   uint64_t seed_ = 0;

@@ -52,7 +52,7 @@ class Pair {
     create(0, a, cms, seed, address(1));
     create(1, b, cms, seed + 1000, address(2));
     for (int s = 0; s < 2; ++s) {
-      world_.add(*side[s].pds, side[s].at);
+      stations_.add(*side[s].pds, side[s].at);
       const auto id = side[s].peers.find_or_add(side[1 - s].at, now());
       side[s].peers.add_ref(*id);
       side[s].other = *id;
@@ -75,16 +75,16 @@ class Pair {
   }
   uint64_t count(int s, Count c) const { return side[s].pds->counters()[c]; }
 
-  Instant now() const { return world_.now(); }
+  Instant now() const { return stations_.now(); }
   // Everything that either side wants to send now leaves.
-  void flush() { world_.transmit_all(fates()); }
+  void flush() { stations_.transmit_all(fates()); }
   // Runs until `end`, or until nothing is left to happen.
-  void run_until(Instant end) { world_.run_until(end, fates()); }
+  void run_until(Instant end) { stations_.run_until(end, fates()); }
   void run(Duration d) { run_until(now() + d); }
 
   void arrive(InPipe& p) {
     p.to = side[p.side].at;
-    EXPECT_TRUE(world_.arrive(p));
+    EXPECT_TRUE(stations_.arrive(p));
   }
   // Hands a side octets that the other side did not send.
   void inject(int to, std::vector<std::byte> octets, const FabricAddress& from) {
@@ -146,7 +146,7 @@ class Pair {
     EXPECT_EQ(at->second, ses) << "a PSN is used twice";
   }
 
-  sim::Stations<Pds> world_{kStart};
+  sim::Stations<Pds> stations_{kStart};
   std::map<std::tuple<int, uint16_t, uint32_t>, std::vector<std::byte>> psns_;
 };
 

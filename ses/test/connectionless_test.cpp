@@ -162,7 +162,7 @@ TEST_F(ConnectionlessTest, APromiseOfALaterResponseDoesNotComplete) {
   h.emit(w);
   promise.emit(w);
   flights().clear();
-  world_->arrive(answer);
+  stations_->arrive(answer);
   ASSERT_EQ(a_->done.size(), 1u);
   EXPECT_EQ(a_->done[0].status, Completion::Status::undeliverable);
   EXPECT_TRUE(a_->ses->idle());

@@ -106,7 +106,7 @@ class SkewTest : public StackFixture, public ::testing::TestWithParam<pds::Mode>
   // directions.
   void run_until(size_t completions, const Change& change) {
     for (int i = 0; i < 20'000 && a_->done.size() < completions; ++i) {
-      world_->advance(now() + Duration::microseconds(100));
+      stations_->advance(now() + Duration::microseconds(100));
       for (const uint32_t side : {kA, kB}) {
         pump(side);
         change(flights());

@@ -83,35 +83,35 @@ struct Side {
 
 class StackFixture {
  protected:
-  static constexpr uint32_t kA = 0, kB = 1;  // in world_
+  static constexpr uint32_t kA = 0, kB = 1;  // in stations_
 
   // Two new sides, at the time that it is.
   void meet(uint64_t seed_of_a, uint64_t seed_of_b) {
     const Instant start = now();
     a_ = std::make_unique<Side>(uint8_t{1}, seed_of_a);
     b_ = std::make_unique<Side>(uint8_t{2}, seed_of_b);
-    world_ = std::make_unique<sim::Stations<Side>>(start);
-    world_->add(*a_, a_->self);
-    world_->add(*b_, b_->self);
+    stations_ = std::make_unique<sim::Stations<Side>>(start);
+    stations_->add(*a_, a_->self);
+    stations_->add(*b_, b_->self);
   }
-  Instant now() const { return world_->now(); }
-  sim::Transit<sim::Datagram>& flights() { return world_->transit(); }
+  Instant now() const { return stations_->now(); }
+  sim::Transit<sim::Datagram>& flights() { return stations_->transit(); }
   // Four batches leave.
   void pump(uint32_t side) {
     const auto at_once = [](TxPacket&, sim::Datagram&) -> sim::Fate { return {Duration::zero()}; };
-    world_->transmit(side, at_once, 4);
+    stations_->transmit(side, at_once, 4);
   }
   void deliver(Rng& rng, double loss) {
     while (!flights().empty()) {
       const bool overtakes = reorders_ && flights().size() > 1 && rng.chance(0.3);
       sim::Datagram datagram = flights().take(overtakes ? 1 : 0);
-      if (!rng.chance(loss)) world_->arrive(datagram);
+      if (!rng.chance(loss)) stations_->arrive(datagram);
     }
   }
   // Until both sides are idle, at most `steps` steps of 100 us.
   void run(Rng& rng, double loss, int steps) {
     for (int i = 0; i < steps; ++i) {
-      world_->advance(now() + Duration::microseconds(100));
+      stations_->advance(now() + Duration::microseconds(100));
       pump(kA);
       pump(kB);
       deliver(rng, loss);
@@ -122,7 +122,7 @@ class StackFixture {
   std::deque<Octets> payloads_, rooms_;
   std::unique_ptr<Side> a_;
   std::unique_ptr<Side> b_;
-  std::unique_ptr<sim::Stations<Side>> world_ =
+  std::unique_ptr<sim::Stations<Side>> stations_ =
       std::make_unique<sim::Stations<Side>>(Instant::from_ns(1'000'000'000));
   size_t expected_ = 0;
   bool reorders_ = true;

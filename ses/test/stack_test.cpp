@@ -117,7 +117,7 @@ TEST_P(StackTest, AFullCompletionQueueIsWaitedForWithoutLimit) {
 
   const Instant end = now() + pds::Config{}.refusal_patience() * 3;
   while (now() < end) {
-    world_->advance(now() + Duration::milliseconds(10));
+    stations_->advance(now() + Duration::milliseconds(10));
     run(rng, 0, 1);
   }
   EXPECT_TRUE(a_->done.empty());

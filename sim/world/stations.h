@@ -91,13 +91,6 @@ class Stations {
     receive(index, datagram);
     return true;
   }
-  // Everything arrives that is due.
-  void deliver() {
-    while (transit().next() <= now_) {
-      Datagram datagram = transit().take();
-      arrive(datagram);
-    }
-  }
 
   // The first deadline of a station. Each is asked, because a test may have called any of them.
   Instant next_deadline() const {
@@ -106,8 +99,6 @@ class Stations {
     return next;
   }
 
-  // Moves time on; nothing happens.
-  void pass(Duration time) { now_ = now_ + time; }
   // Moves time on and runs the timers. Nothing arrives or leaves.
   void advance(Instant to) {
     UET_ASSERT(to >= now_);

@@ -21,7 +21,7 @@ concept Network = requires(N& n, const N& constant, Instant now) {
   // Moves time on; what is due arrives.
   n.advance(now);
   // An actor that has to be visited: something has arrived for it, or it may send again. Each is
-  // returned once; kNobody: there is none.
+  // returned once; kNobody (of io::SimNet: kNoPort): there is none.
   { n.take_touched() } -> std::same_as<uint32_t>;
 };
 
