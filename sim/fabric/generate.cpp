@@ -5,6 +5,8 @@
 
 #include "base/assert.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
 #include <fstream>
 #include <map>
@@ -136,31 +138,63 @@ struct Request {
   }
 };
 
+// Which options go with each kind.
+struct KindOfTopology {
+  std::string_view name;
+  std::array<std::string_view, 6> options;
+};
+constexpr KindOfTopology kKinds[] = {
+    {"fattree", {"gbps", "latency", "switch", "oversub", "planes", "tiers"}},
+    {"leafspine", {"gbps", "latency", "switch", "planes"}},
+    {"rail", {"gbps", "latency", "switch", "spines", "scaleup"}},
+    {"railonly", {"gbps", "latency", "switch", "scaleup"}},
+};
+
+const KindOfTopology& kind_named(const std::string& name) {
+  std::string known;
+  for (const KindOfTopology& kind : kKinds) {
+    if (kind.name == name) return kind;
+    known += (known.empty() ? "" : ", ") + std::string(kind.name);
+  }
+  throw TopologyError("'" + name + "' is no kind of topology; there are " + known);
+}
+
+void read_option(Request& request, const KindOfTopology& kind, const std::string& word) {
+  const size_t equals = word.find('=');
+  const std::string name = word.substr(0, equals);
+  if (equals == std::string::npos || name.empty() ||
+      std::ranges::find(kind.options, name) == kind.options.end()) {
+    std::string known;
+    for (const std::string_view option : kind.options) {
+      if (!option.empty()) known += (known.empty() ? "" : ", ") + std::string(option) + "=";
+    }
+    throw TopologyError(request.whole + ": '" + word + "' is no option of " + request.kind +
+                        ", which takes " + known);
+  }
+  require(!request.options.contains(name), request.whole + ": " + name + " is there twice");
+  request.options[name] = word.substr(equals + 1);
+}
+
 Request parse_request(const std::string& text) {
   Request out;
   out.whole = text;
   const size_t colon = text.find(':');
   out.kind = text.substr(0, colon);
+  const KindOfTopology& kind = kind_named(out.kind);
   size_t at = colon + 1;
   for (bool is_first = true; at <= text.size(); is_first = false) {
     const size_t end = std::min(text.find(',', at), text.size());
     const std::string word = text.substr(at, end - at);
     at = end + 1;
-    if (is_first) {
-      for (size_t from = 0; from <= word.size();) {
-        const size_t x = std::min(word.find('x', from), word.size());
-        out.numbers.push_back(out.read_count(std::string_view(word).substr(from, x - from)));
-        from = x + 1;
-      }
+    if (!is_first) {
+      read_option(out, kind, word);
       continue;
     }
-    static const std::map<std::string, int> kNames{{"gbps", 0},    {"latency", 0}, {"switch", 0},
-                                                   {"oversub", 0}, {"planes", 0},  {"tiers", 0},
-                                                   {"spines", 0},  {"scaleup", 0}};
-    const size_t equals = word.find('=');
-    require(equals != std::string::npos && kNames.contains(word.substr(0, equals)),
-            text + ": '" + word + "' is no option of a topology");
-    out.options[word.substr(0, equals)] = word.substr(equals + 1);
+    for (size_t from = 0; from <= word.size();) {
+      const size_t x = std::min(word.find('x', from), word.size());
+      out.numbers.push_back(out.read_count(std::string_view(word).substr(from, x - from)));
+      from = x + 1;
+    }
   }
   return out;
 }
@@ -249,7 +283,7 @@ Topology build_tree(const Tree& tree, uint32_t planes) {
 }
 
 Topology make_topology(const std::string& text, const LinkDefaults& defaults) {
-  if (text.find(':') == std::string::npos) return build_tree(read_topo(text));
+  if (text.find(':') == std::string::npos) return build_tree(read_topo(text, defaults));
   const Request request = parse_request(text);
   try {
     const LinkDefaults links = request.links(defaults);
@@ -257,13 +291,11 @@ Topology make_topology(const std::string& text, const LinkDefaults& defaults) {
     require(planes <= kPlanesMax, "at most 32 planes");
     if (request.kind == "fattree") return build_tree(fat_tree(request, links), planes);
     if (request.kind == "leafspine") return build_tree(leaf_spine(request, links), planes);
-    if (request.kind == "rail") return rails(request, links, true);
-    if (request.kind == "railonly") return rails(request, links, false);
+    return rails(request, links, request.kind == "rail");
   } catch (const TopologyError& error) {
     const std::string what = error.what();
     throw TopologyError(what.starts_with(text) ? what : text + ": " + what);
   }
-  throw TopologyError("'" + request.kind + "' is no kind of topology");
 }
 
 }  // namespace uet::sim::fabric

@@ -103,11 +103,13 @@ Tree parse_topo(std::string_view text, const std::string& name, const LinkDefaul
   return reader.tree;
 }
 
-Tree read_topo(const std::string& path) {
+Tree read_topo(const std::string& path, const LinkDefaults& defaults) {
   std::ifstream in(path);
   if (!in) throw TopologyError(path + ": no file that can be read, and not fattree:K or the like");
+  in.peek();  // a folder can be opened, but not read
+  if (in.bad()) throw TopologyError(path + ": cannot be read; it must be a file");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
-  return parse_topo(text, path, {});
+  return parse_topo(text, path, defaults);
 }
 
 }  // namespace uet::sim::fabric

@@ -6,6 +6,7 @@
 
 #include <cstdlib>
 #include <filesystem>
+#include <fstream>
 #include <map>
 #include <string>
 
@@ -165,13 +166,47 @@ TEST(GenerateTest, ImpossibleTopologiesAreRefused) {
   const auto says = [](const std::string& text) { return problem([&] { make_topology(text); }); };
   EXPECT_EQ(says("fattree:5"), "fattree:5: K must be even and at most 128");
   EXPECT_EQ(says("fattree:4,oversub=3"), "fattree:4,oversub=3: oversub does not divide K / 2");
-  EXPECT_EQ(says("torus:4"), "'torus' is no kind of topology");
+  EXPECT_EQ(says("torus:4"),
+            "'torus' is no kind of topology; there are fattree, leafspine, rail, railonly");
   EXPECT_EQ(says("leafspine:4x4"), "leafspine:4x4: leafspine takes LEAVESxDOWNxUP");
   EXPECT_EQ(says("fattree:x"), "fattree:x: '' is no number above 0");
   EXPECT_EQ(says("fattree:4,colour=3"),
-            "fattree:4,colour=3: 'colour=3' is no option of a topology");
+            "fattree:4,colour=3: 'colour=3' is no option of fattree, which takes gbps=, latency=, "
+            "switch=, oversub=, planes=, tiers=");
+  EXPECT_EQ(says("fattree:4,tiers=2,tiers=3"), "fattree:4,tiers=2,tiers=3: tiers is there twice");
   EXPECT_EQ(says("fattree:4,latency=3"),
             "fattree:4,latency=3: '3' is no time; they are written 50us");
+}
+
+// What would change nothing is refused.
+TEST(GenerateTest, OptionsOfAnotherKindAreRefused) {
+  const auto says = [](const std::string& text) { return problem([&] { make_topology(text); }); };
+  EXPECT_EQ(says("leafspine:4x8x8,oversub=4"),
+            "leafspine:4x8x8,oversub=4: 'oversub=4' is no option of leafspine, which takes gbps=, "
+            "latency=, switch=, planes=");
+  const std::string common = ",gbps=1,latency=1us,switch=1ns";
+  const struct {
+    std::string kind, takes, refuses;
+  } kCases[] = {{"fattree:4", ",oversub=2,planes=2,tiers=2", "spines=1 scaleup=9 "},
+                {"leafspine:2x2x2", ",planes=2", "oversub=2 tiers=2 spines=1 scaleup=9 "},
+                {"rail:2x2", ",spines=2,scaleup=9", "oversub=2 planes=2 tiers=2 "},
+                {"railonly:2x2", ",scaleup=9", "oversub=2 planes=2 tiers=2 spines=2 "}};
+  for (const auto& [kind, takes, refuses] : kCases) {
+    EXPECT_NO_THROW(make_topology(kind + common + takes)) << kind;
+    for (size_t at = 0; at < refuses.size(); at = refuses.find(' ', at) + 1) {
+      const std::string word = refuses.substr(at, refuses.find(' ', at) - at);
+      EXPECT_THROW(make_topology(kind + "," + word), TopologyError) << kind << word;
+    }
+  }
+}
+
+// The rate of a file that states none.
+TEST(TopologyFileTest, AFileWithoutRatesTakesThoseOfTheDefaults) {
+  const std::string path = testing::TempDir() + "without_rates.topo";
+  std::ofstream(path) << "Nodes 4\nTiers 2\nPodsize 4\nTier 0\nRadix_Down 2\nRadix_Up 2\n"
+                         "Tier 1\nRadix_Down 2\n";
+  EXPECT_EQ(make_topology(path, {.mbps = 7'000}).links()[0].mbps, 7'000u);
+  EXPECT_EQ(problem([] { make_topology("/"); }), "/: cannot be read; it must be a file");
 }
 
 // 524,288 leaves of one host with 65,536 cables each; and 1,024 pods of one leaf whose 64 switches
