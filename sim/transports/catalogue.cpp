@@ -8,7 +8,10 @@
 #include "sim/transports/srd.h"
 #include "sim/transports/swift.h"
 
+#include <algorithm>
+#include <array>
 #include <charconv>
+#include <cstdio>
 #include <functional>
 #include <stdexcept>
 
@@ -26,8 +29,12 @@ template <class Constants>
 struct Row {
   std::string_view key;
   double Constants::*value;
+  double least, most;  // that it may be
   std::string_view text;
 };
+constexpr double kLongUs = 1e9;   // of times: 1,000 s
+constexpr double kPaths = 65536;  // entropy values
+constexpr double kPackets = 1e6;  // of a window
 
 // --- go-back-N, and the controls above it
 
@@ -52,7 +59,8 @@ std::unique_ptr<Sender> go_back_n(const FlowSetup& flow, const Network& network,
 struct Roce final : Transport {
   using Constants = RoceConstants;
   static constexpr Row<Constants> kRows[] = {
-      {"timeout-us", &Constants::timeout_us, "without an answer for so long, it sends again"},
+      {"timeout-us", &Constants::timeout_us, 1, kLongUs,
+       "without an answer for so long, it sends again"},
   };
   Constants c;
 
@@ -69,12 +77,14 @@ struct Roce final : Transport {
 struct RoceWithHpcc final : Transport {
   using Constants = RoceHpcc;
   static constexpr Row<Constants> kRows[] = {
-      {"utilisation", &Constants::utilisation, "of the busiest link that is aimed at"},
-      {"stages", &Constants::stages, "increases without a look at queues"},
-      {"flows", &Constants::flows, "for which the increase is sized"},
-      {"increase-bytes", &Constants::increase_bytes, "of a round; 0: by the number of flows"},
-      {"rtt-us", &Constants::rtt_us, "base round trip; 0: of the longest path"},
-      {"timeout-us", &Constants::timeout_us, "without an answer for so long, it sends again"},
+      {"utilisation", &Constants::utilisation, 0.01, 1, "of the busiest link that is aimed at"},
+      {"stages", &Constants::stages, 0, 1000, "increases without a look at queues"},
+      {"flows", &Constants::flows, 1, 1e6, "for which the increase is sized"},
+      {"increase-bytes", &Constants::increase_bytes, 0, 1e9,
+       "of a round; 0: by the number of flows"},
+      {"rtt-us", &Constants::rtt_us, 0, 1e6, "base round trip; 0: of the longest path"},
+      {"timeout-us", &Constants::timeout_us, 1, kLongUs,
+       "without an answer for so long, it sends again"},
   };
   Constants c;
 
@@ -91,19 +101,20 @@ struct RoceWithHpcc final : Transport {
 struct RoceWithDcqcn final : Transport {
   using Constants = RoceDcqcn;
   static constexpr Row<Constants> kRows[] = {
-      {"gain", &Constants::gain, "g, of alpha"},
-      {"cnp-us", &Constants::cnp_us, "at most one CNP in this time"},
-      {"alpha-us", &Constants::alpha_us, "without a CNP for so long alpha falls"},
-      {"increase-us", &Constants::increase_us, "timer of increases"},
-      {"increase-bytes", &Constants::increase_bytes, "octets that do the same"},
-      {"recovery", &Constants::recovery, "F: increases toward the rate before"},
-      {"additive-mbps", &Constants::additive_mbps, "R_AI"},
-      {"hyper-mbps", &Constants::hyper_mbps, "R_HAI"},
-      {"least-mbps", &Constants::least_mbps, "the rate falls no lower"},
-      {"mark-low-us", &Constants::mark_low_us, "Kmin, as the time of a port for it"},
-      {"mark-high-us", &Constants::mark_high_us, "Kmax, as the time of a port for it"},
-      {"mark-most", &Constants::mark_most, "Pmax, chance of a mark at Kmax"},
-      {"timeout-us", &Constants::timeout_us, "without an answer for so long, it sends again"},
+      {"gain", &Constants::gain, 0, 1, "g, of alpha"},
+      {"cnp-us", &Constants::cnp_us, 0, 1e6, "at most one CNP in this time"},
+      {"alpha-us", &Constants::alpha_us, 0.1, 1e6, "without a CNP for so long alpha falls"},
+      {"increase-us", &Constants::increase_us, 0.1, 1e6, "timer of increases"},
+      {"increase-bytes", &Constants::increase_bytes, 1, 1e12, "octets that do the same"},
+      {"recovery", &Constants::recovery, 0, 1000, "F: increases toward the rate before"},
+      {"additive-mbps", &Constants::additive_mbps, 0, 1e6, "R_AI"},
+      {"hyper-mbps", &Constants::hyper_mbps, 0, 1e6, "R_HAI"},
+      {"least-mbps", &Constants::least_mbps, 0.1, 1e6, "the rate falls no lower"},
+      {"mark-low-us", &Constants::mark_low_us, 0, 1e6, "Kmin, as the time of a port for it"},
+      {"mark-high-us", &Constants::mark_high_us, 0, 1e6, "Kmax, as the time of a port for it"},
+      {"mark-most", &Constants::mark_most, 1e-6, 1, "Pmax, chance of a mark at Kmax"},
+      {"timeout-us", &Constants::timeout_us, 1, kLongUs,
+       "without an answer for so long, it sends again"},
   };
   Constants c;
 
@@ -117,8 +128,11 @@ struct RoceWithDcqcn final : Transport {
   }
   bool marking(const Network& network, Marking& out) const override {
     const double octets_us = static_cast<double>(network.mbps) / 8;
-    out.low_bytes = static_cast<uint32_t>(c.mark_low_us * octets_us);
-    out.high_bytes = std::max(static_cast<uint32_t>(c.mark_high_us * octets_us), out.low_bytes);
+    const auto bytes = [octets_us](double us) {
+      return static_cast<uint32_t>(std::min<double>(us * octets_us, UINT32_MAX));
+    };
+    out.low_bytes = bytes(c.mark_low_us);
+    out.high_bytes = std::max(bytes(c.mark_high_us), out.low_bytes);
     out.most = c.mark_most;
     return true;
   }
@@ -131,18 +145,19 @@ struct SwiftFlows final : Transport {
     double timeout_us = 0;
   };
   static constexpr Row<Constants> kRows[] = {
-      {"base-us", &Constants::base_us, "target delay of a round trip"},
-      {"hop-us", &Constants::hop_us, "added for each cable of the path"},
-      {"range-us", &Constants::range_us, "added at most for small windows"},
-      {"least-window", &Constants::least_window, "packets at which all of it is added"},
-      {"most-window", &Constants::most_window, "packets from which on nothing is"},
-      {"increase", &Constants::increase, "ai: packets in a round trip"},
-      {"decrease", &Constants::decrease, "beta"},
-      {"most-decrease", &Constants::most_decrease, "max_mdf"},
-      {"first-window", &Constants::first_window, "packets"},
-      {"floor-window", &Constants::floor_window, "packets"},
-      {"timeouts", &Constants::timeouts, "in a row, until the window is the smallest"},
-      {"timeout-us", &Constants::timeout_us, "0: six full queues and 15 us"},
+      {"base-us", &Constants::base_us, 0, 1e6, "target delay of a round trip"},
+      {"hop-us", &Constants::hop_us, 0, 1e6, "added for each cable of the path"},
+      {"range-us", &Constants::range_us, 0, 1e6, "added at most for small windows"},
+      {"least-window", &Constants::least_window, 1e-6, kPackets,
+       "packets at which all of it is added"},
+      {"most-window", &Constants::most_window, 1e-6, kPackets, "packets from which on nothing is"},
+      {"increase", &Constants::increase, 0, 1000, "ai: packets in a round trip"},
+      {"decrease", &Constants::decrease, 0, 1000, "beta"},
+      {"most-decrease", &Constants::most_decrease, 0, 1, "max_mdf"},
+      {"first-window", &Constants::first_window, 1e-6, kPackets, "packets"},
+      {"floor-window", &Constants::floor_window, 1e-6, kPackets, "packets"},
+      {"timeouts", &Constants::timeouts, 1, 1000, "in a row, until the window is the smallest"},
+      {"timeout-us", &Constants::timeout_us, 0, kLongUs, "0: six full queues and 15 us"},
   };
   Constants c;
 
@@ -163,18 +178,19 @@ struct SrdFlows final : Transport {
     double timeout_us = 0;
   };
   static constexpr Row<Constants> kRows[] = {
-      {"paths", &Constants::paths, "that a flow is sprayed over"},
-      {"first-packets", &Constants::first_packets, "in the first base round trip"},
-      {"slow", &Constants::slow, "base round trips above the least one: an ACK is slow"},
-      {"inflight", &Constants::inflight, "limit, in base round trips at the rate"},
-      {"increase", &Constants::increase, "packets in a round trip, each round trip"},
-      {"probe", &Constants::probe, "of the rate, added each round trip"},
-      {"most-decrease", &Constants::most_decrease, "in a round trip"},
-      {"lower", &Constants::lower, "of the sending rate, below which the ACK rate is too low"},
-      {"round-acks", &Constants::round_acks, "at least, for an estimate of the rate"},
-      {"rate-acks", &Constants::rate_acks, "at least, for their rate to count"},
-      {"slack", &Constants::slack, "of overtaking, in base round trips"},
-      {"timeout-us", &Constants::timeout_us, "0: six full queues and 15 us"},
+      {"paths", &Constants::paths, 1, kPaths, "that a flow is sprayed over"},
+      {"first-packets", &Constants::first_packets, 0.01, kPackets, "in the first base round trip"},
+      {"slow", &Constants::slow, 0, 1000, "base round trips above the least one: an ACK is slow"},
+      {"inflight", &Constants::inflight, 0.01, 1000, "limit, in base round trips at the rate"},
+      {"increase", &Constants::increase, 0, 1000, "packets in a round trip, each round trip"},
+      {"probe", &Constants::probe, 0, 10, "of the rate, added each round trip"},
+      {"most-decrease", &Constants::most_decrease, 0, 1, "in a round trip"},
+      {"lower", &Constants::lower, 0, 1,
+       "of the sending rate, below which the ACK rate is too low"},
+      {"round-acks", &Constants::round_acks, 1, kPackets, "at least, for an estimate of the rate"},
+      {"rate-acks", &Constants::rate_acks, 1, kPackets, "at least, for their rate to count"},
+      {"slack", &Constants::slack, 0, 1000, "of overtaking, in base round trips"},
+      {"timeout-us", &Constants::timeout_us, 0, kLongUs, "0: six full queues and 15 us"},
   };
   Constants c;
 
@@ -184,8 +200,7 @@ struct SrdFlows final : Transport {
     rules.timeout = timeout_of(c.timeout_us, network);
     rules.slack = static_cast<Picoseconds>(c.slack * static_cast<double>(network.base_rtt));
     return std::make_unique<SelectiveSender>(flow, network, std::make_unique<Srd>(c, network),
-                                             rules, static_cast<uint32_t>(std::max(c.paths, 1.0)),
-                                             counts);
+                                             rules, static_cast<uint32_t>(c.paths), counts);
   }
   std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network& network,
                                      PullQueue*) const override {
@@ -200,11 +215,11 @@ struct EqdsFlows final : Transport {
     double timeout_us = 0;
   };
   static constexpr Row<Constants> kRows[] = {
-      {"window", &Constants::window, "sent without credit, and credit at most, in BDP"},
-      {"pull-share", &Constants::pull_share, "of its link that a receiver grants"},
-      {"paths", &Constants::paths, "that a flow is sprayed over"},
-      {"ack-packets", &Constants::ack_packets, "for each ACK"},
-      {"timeout-us", &Constants::timeout_us, "0: six full queues and 15 us"},
+      {"window", &Constants::window, 0.01, 1000, "sent without credit, and credit at most, in BDP"},
+      {"pull-share", &Constants::pull_share, 0.01, 1, "of its link that a receiver grants"},
+      {"paths", &Constants::paths, 1, kPaths, "that a flow is sprayed over"},
+      {"ack-packets", &Constants::ack_packets, 1, kPackets, "for each ACK"},
+      {"timeout-us", &Constants::timeout_us, 0, kLongUs, "0: six full queues and 15 us"},
   };
   Constants c;
 
@@ -240,6 +255,12 @@ std::vector<ConstantFacts> constants() {
   return out;
 }
 
+std::string range_text(std::string_view word, double least, double most) {
+  std::array<char, 64> limits{};
+  std::snprintf(limits.data(), limits.size(), "': a number from %g to %g is needed", least, most);
+  return "'" + std::string(word) + limits.data();
+}
+
 template <class T>
 void set_constant(T& transport, std::string_view word) {
   const size_t equals = word.find('=');
@@ -252,8 +273,9 @@ void set_constant(T& transport, std::string_view word) {
     const std::string_view text = word.substr(equals + 1);
     double value = -1;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
-    if (error != std::errc() || end != text.data() + text.size() || !(value >= 0)) {
-      throw std::invalid_argument("'" + std::string(word) + "': no number of at least 0");
+    const bool is_number = error == std::errc() && end == text.data() + text.size();
+    if (!is_number || !(value >= row.least && value <= row.most)) {
+      throw std::invalid_argument(range_text(word, row.least, row.most));
     }
     transport.c.*row.value = value;
     return;

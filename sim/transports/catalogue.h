@@ -56,7 +56,7 @@ const std::vector<TransportFacts>& transport_names();
 // Of "swift" or "swift,base-us=25"; null: an unknown name.
 const TransportFacts* transport_named(std::string_view text);
 std::vector<ConstantFacts> constants_of(std::string_view name);
-// Throws std::invalid_argument when a constant is unknown, or its value no number of at least 0.
+// Throws std::invalid_argument when a constant is unknown, or its value out of its range.
 std::unique_ptr<Transport> make_transport(std::string_view text);
 
 }  // namespace uet::sim::transports

@@ -219,6 +219,10 @@ TEST(CatalogueTest, ConstantsAreSetBehindTheName) {
   EXPECT_THROW(make_transport("swift,base-us=x"), std::invalid_argument);
   EXPECT_THROW(make_transport("swift,base-us=-1"), std::invalid_argument);
   EXPECT_THROW(make_transport("roce,base-us=1"), std::invalid_argument);
+  for (const char* const wrong : {"swift,base-us=1e300", "srd,paths=1e9", "srd,paths=0",
+                                  "srd,paths=nan", "eqds,paths=0", "roce,timeout-us=0"}) {
+    EXPECT_THROW(make_transport(wrong), std::invalid_argument) << wrong;
+  }
   EXPECT_EQ(constants_of("roce").size(), 1u);
   EXPECT_EQ(transport_names().size(), 6u);
 }
