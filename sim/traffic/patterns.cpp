@@ -103,6 +103,7 @@ Traffic all_to_all(const Pattern& pattern, uint32_t group, uint32_t parallel) {
                        std::to_string(pattern.hosts) + " hosts");
   }
   check_range("parallel", parallel, 1, group - 1);
+  check_flows(double{group - 1.0} * pattern.hosts, "take fewer hosts, or groups of some");
   Traffic traffic{.hosts = pattern.hosts};
   const uint16_t kind = traffic.kind("all-to-all");
   Rng rng(pattern.seed);
@@ -136,6 +137,7 @@ Traffic poisson(const Arrivals& arrivals, const SizeDistribution& sizes) {
   const uint16_t kind = traffic.kind("poisson");
   const double bytes_per_ns = arrivals.link_gbps / 8 * arrivals.load * arrivals.hosts;
   const double gap_ns = sizes.mean_bytes() / bytes_per_ns;
+  check_flows(static_cast<double>(arrivals.time.ns()) / gap_ns, "take a shorter time");
   Rng rng(arrivals.seed);
   const auto next_gap = [&] { return -std::log1p(-unit(rng)) * gap_ns; };
   const auto end = static_cast<double>(arrivals.time.ns());

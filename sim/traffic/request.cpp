@@ -122,6 +122,14 @@ Ends add(std::string_view pattern, const Collective& c, const Request& r) {
   return expert_exchange(c, {.skew = r.skew, .seed = r.seed});
 }
 
+// Known before the first is made: a host sends to all of its group, to a few partners in turn, or
+// each chunk once.
+double least_flows(std::string_view pattern, uint32_t hosts, uint32_t group, uint32_t chunks) {
+  const bool has_chunks = pattern == "tree-all-reduce" || pattern == "broadcast";
+  if (has_chunks) return (group - 1.0) * chunks * (hosts / group);
+  return pattern == "halving-all-reduce" ? hosts : (group - 1.0) * hosts;
+}
+
 Traffic collectives(std::string_view pattern, const Request& r) {
   const uint32_t group = r.group == 0 ? r.hosts : r.group;
   if (r.hosts < 2 || r.hosts > 1 << 24) throw TrafficError("hosts is 2 to 16777216");
@@ -131,6 +139,8 @@ Traffic collectives(std::string_view pattern, const Request& r) {
   }
   if (r.bytes == 0) throw TrafficError("bytes is above 0");
   if (r.chunks == 0) throw TrafficError("chunks is above 0");
+  check_flows(least_flows(pattern, r.hosts, group, r.chunks),
+              "take fewer hosts, smaller groups or fewer chunks");
   TaskGraph graph(r.hosts);
   graph.set_kind(std::string(pattern));
   const uint32_t groups = r.hosts / group;

@@ -14,6 +14,7 @@ void TaskGraph::set_kind(const std::string& name) { kind_ = names_.kind(name); }
 uint32_t TaskGraph::send(uint32_t from, uint32_t to, uint64_t bytes, const Tasks& after,
                          Piece piece) {
   UET_ASSERT(from < hosts_ && to < hosts_ && from != to && bytes > 0);
+  check_flows(static_cast<double>(tasks_.size()) + 1, "take fewer hosts, or smaller groups");
   Task task{from, to, bytes, Duration::zero(), set_of(after), kind_, piece};
   if (share_node(from, to)) {
     const double ns = static_cast<double>(bytes) * 8 / scale_up_.gbps;
@@ -26,6 +27,7 @@ uint32_t TaskGraph::send(uint32_t from, uint32_t to, uint64_t bytes, const Tasks
 
 uint32_t TaskGraph::pause(uint32_t host, Duration time, const Tasks& after) {
   UET_ASSERT(host < hosts_ && time >= Duration::zero());
+  check_flows(static_cast<double>(tasks_.size()) + 1, "take fewer hosts, or smaller groups");
   tasks_.push_back({host, host, 0, time, set_of(after), kind_, {}});
   single_.push_back(0);
   return static_cast<uint32_t>(tasks_.size() - 1);

@@ -4,6 +4,8 @@
 #include "base/assert.h"
 
 #include <algorithm>
+#include <array>
+#include <cstdio>
 
 namespace uet::sim {
 
@@ -61,7 +63,18 @@ std::string problem_of_connections(const Traffic& t) {
 
 }  // namespace
 
+void check_flows(double flows, const char* advice) {
+  if (flows <= kFlowsMax) return;
+  std::array<char, 200> text{};
+  std::snprintf(text.data(), text.size(), "%.0f flows are more than the %u that there may be; %s",
+                flows, kFlowsMax, advice);
+  throw TrafficError(text.data());
+}
+
 uint32_t Traffic::add(Flow flow) {
+  if (flows.size() >= kFlowsMax) {
+    check_flows(static_cast<double>(flows.size()) + 1, "take fewer hosts or fewer flows");
+  }
   flow.id = static_cast<uint32_t>(flows.size());
   flows.push_back(flow);
   return flow.id;

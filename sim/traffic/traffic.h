@@ -47,13 +47,18 @@ struct Trigger {
   uint32_t count = 0;  // barrier: above 0; others: 0
 };
 
+constexpr uint32_t kFlowsMax = 1 << 24;  // 16,777,216; some 2 GB
+
+// Throws TrafficError where a workload has more flows. `advice`: how to get fewer.
+void check_flows(double flows, const char* advice);
+
 struct Traffic {
   uint32_t hosts = 0;
   std::vector<Flow> flows{};
   std::vector<Trigger> triggers{};     // their numbers are 1, 2, ...
   std::vector<std::string> kinds{""};  // names of kinds; the first is for all others
 
-  // Appends the flow with the next id, which it returns.
+  // Appends the flow with the next id, which it returns. Throws TrafficError beyond kFlowsMax.
   uint32_t add(Flow flow);
   // Appends a trigger; returns its number.
   uint32_t add(Trigger trigger);

@@ -55,6 +55,17 @@ TEST(RequestTest, CollectivesHaveOwnConnectionsUnlessTheyShare) {
   EXPECT_NE(traffic_of_text("all-gather:connections=shared", {}).flows[0].connection, 0u);
 }
 
+// Known before the first flow is made.
+TEST(RequestTest, MoreFlowsThanMemoryHasRoomForAreRefused) {
+  EXPECT_EQ(problem_of("all-to-all:hosts=1M"),
+            "999999000000 flows are more than the 16777216 that there may be; take fewer hosts, or "
+            "groups of some");
+  for (const char* const text : {"poisson:time=1week", "ring-all-reduce:hosts=1M",
+                                 "broadcast:hosts=1M,chunks=100", "experts:hosts=1M"}) {
+    EXPECT_NE(problem_of(text).find(" flows are more than the 16777216 "), std::string::npos);
+  }
+}
+
 TEST(RequestTest, ProblemsNameTheKey) {
   EXPECT_EQ(problem_of("incats").substr(0, 25), "'incats' is none of incas");
   EXPECT_EQ(problem_of("incast:senders=many"),
