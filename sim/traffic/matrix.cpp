@@ -323,8 +323,9 @@ Traffic read_matrix(std::string_view text, const std::string& name) {
 Traffic read_matrix_file(const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw TrafficError(path + ": cannot be opened");
+  file.peek();  // a folder can be opened, but not read
+  if (file.bad()) throw TrafficError(path + ": cannot be read; it must be a file");
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) throw TrafficError(path + ": cannot be read");
   return read_matrix(text, path);
 }
 

@@ -70,8 +70,9 @@ void read_training(Training& training, std::string_view text, const std::string&
 void read_training_file(Training& training, const std::string& path) {
   std::ifstream file(path, std::ios::binary);
   if (!file) throw TrafficError(path + ": cannot be opened");
+  file.peek();  // a folder can be opened, but not read
+  if (file.bad()) throw TrafficError(path + ": cannot be read; it must be a file");
   const std::string text(std::istreambuf_iterator<char>(file), {});
-  if (file.bad()) throw TrafficError(path + ": cannot be read");
   read_training(training, text, path);
 }
 

@@ -51,6 +51,9 @@ struct Row {
 
 nlohmann::json read_result(const std::string& path) {
   std::ifstream file(path);
+  if (!file) throw std::runtime_error(path + ": cannot be opened");
+  file.peek();  // a folder can be opened, but not read
+  if (file.bad()) throw std::runtime_error(path + ": cannot be read; it must be a file");
   auto result = nlohmann::json::parse(file, nullptr, false);
   if (result.is_object() && result.contains("totals") && result["totals"].contains("fct_max_us")) {
     return result;
@@ -141,8 +144,7 @@ int compare(const CompareOptions& o) {
 std::function<int()> add_compare(CLI::App& app) {
   const auto options = std::make_shared<CompareOptions>();
   CLI::App& command = *app.add_subcommand("compare", "Print how two results of uet_sim run differ");
-  command.add_option("A", options->before, "Result A: a file of uet_sim run --json")
-      ->required();
+  command.add_option("A", options->before, "Result A: a file of uet_sim run --json")->required();
   command.add_option("B", options->after, "Result B")->required();
   command.add_option("--limit", options->limit_percent, "Percent by which B may be worse than A")
       ->check(CLI::Range(0.0, 1e9))

@@ -93,7 +93,10 @@ class CompareTest(unittest.TestCase):
             self.assertEqual(done.returncode, 2, text)
             self.assertEqual(done.stdout, "")
             self.assertEqual(done.stderr.count("\n"), 1)
-        self.assertEqual(self.compare(self.result("a"), self.folder / "none").returncode, 2)
+        for path, says in ((self.folder / "none", "cannot be opened"), ("/", "must be a file")):
+            done = self.compare(self.result("a"), path)
+            self.assertEqual(done.returncode, 2, path)
+            self.assertIn(says, done.stderr)
         self.assertEqual(self.compare(self.result("a")).returncode, 2)
 
 
