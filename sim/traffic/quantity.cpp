@@ -27,9 +27,9 @@ constexpr Suffix kBytes[] = {{"B", 1},        {"KiB", 0x1p10}, {"MiB", 0x1p20}, 
                              {"MB", 1e6},     {"GB", 1e9},     {"TB", 1e12},    {"PB", 1e15}};
 constexpr Suffix kGbps[] = {{"kbps", 1e-6}, {"Mbps", 1e-3}, {"Gbps", 1}, {"Tbps", 1e3}, {"", 1},
                             {"bps", 1e-9},  {"GB/s", 8},    {"Gb/s", 1}, {"TB/s", 8e3}};
-constexpr Suffix kFlop[] = {{"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}, {"ZFLOP", 1e21},
-                            {"YFLOP", 1e24}, {"", 1},         {"FLOP", 1},     {"kFLOP", 1e3},
-                            {"MFLOP", 1e6},  {"GFLOP", 1e9}};
+constexpr Suffix kFlop[] = {{"FLOP", 1},     {"kFLOP", 1e3},  {"MFLOP", 1e6},  {"GFLOP", 1e9},
+                            {"TFLOP", 1e12}, {"PFLOP", 1e15}, {"EFLOP", 1e18}, {"ZFLOP", 1e21},
+                            {"YFLOP", 1e24}, {"", 1}};
 constexpr Suffix kTflops[] = {{"GFLOPS", 1e-3}, {"TFLOPS", 1},     {"PFLOPS", 1e3},
                               {"EFLOPS", 1e6},  {"", 1},           {"T", 1},
                               {"P", 1e3},       {"GFLOP/s", 1e-3}, {"TFLOP/s", 1},
@@ -55,7 +55,7 @@ Kind kind_of(Unit unit) {
     case Unit::gbps:
       return {kGbps, 4, "a rate, such as 400Gbps or 50GB/s"};
     case Unit::flop:
-      return {kFlop, 5, "work, such as 430ZFLOP"};
+      return {kFlop, 9, "work, such as 430ZFLOP"};
     case Unit::tflops:
       return {kTflops, 4, "a speed, such as 989TFLOPS or 1.9PFLOPS"};
     case Unit::time:
@@ -78,7 +78,9 @@ double parse_quantity(std::string_view text, Unit unit) {
   if (unit == Unit::flop && rest.ends_with("FLOPs")) rest.remove_suffix(1);
   if (error == std::errc{} && std::isfinite(value) && value >= 0) {
     for (const Suffix& suffix : kind.suffixes) {
-      if (suffix.text == rest) return value * suffix.factor;
+      if (suffix.text != rest) continue;
+      if (std::isfinite(value * suffix.factor)) return value * suffix.factor;
+      throw TrafficError("'" + std::string(text) + "' is too large");
     }
   }
   throw TrafficError("'" + std::string(text) + "' is not " + kind.examples);

@@ -10,6 +10,7 @@
 #include "tools/common/command_line.h"
 #include "tools/sim/plan_answers.h"
 
+#include <cmath>
 #include <cstdio>
 #include <memory>
 #include <numeric>
@@ -107,6 +108,10 @@ std::string problem_of(const PlanOptions& o, const sim::Training& t) {
   if (!o.work && !o.tokens && (o.gpus || o.seconds)) {
     return std::string(o.gpus ? "--gpus" : "--time") + " needs --work or --tokens";
   }
+  if ((o.work && *o.work <= 0) || (o.tokens && *o.tokens <= 0)) {
+    return std::string(o.work ? "--work" : "--tokens") + " is above 0";
+  }
+  if (o.gpus && *o.gpus != std::floor(*o.gpus)) return "--gpus is a whole number";
   if (o.gpus && o.seconds) return "give one of --gpus and --time";
   if (!(o.utilisation > 0 && o.utilisation <= 1)) return "--utilisation is above 0, at most 1";
   if ((o.gpus && *o.gpus < 1) || (o.seconds && *o.seconds <= 0)) {

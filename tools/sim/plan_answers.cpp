@@ -3,6 +3,8 @@
 
 #include "sim/traffic/quantity.h"
 
+#include <algorithm>
+#include <array>
 #include <cmath>
 #include <cstdarg>
 #include <cstdio>
@@ -16,7 +18,7 @@ using sim::quantity_text;
 using sim::Unit;
 
 [[gnu::format(printf, 2, 3)]] void add(std::string& out, const char* format, ...) {
-  char line[256];
+  char line[1024];
   va_list arguments;
   va_start(arguments, format);
   std::vsnprintf(line, sizeof line, format, arguments);
@@ -24,16 +26,20 @@ using sim::Unit;
   out += line;
 }
 
-// "1,234": whole, rounded up, because GPUs are whole.
+// GPUs are whole, and there is one at least.
+double ceiled(double value) { return std::max(std::ceil(value - 1e-6), 1.0); }
+
+// "1,234": rounded up.
 std::string whole(double value) {
-  std::string digits = std::to_string(static_cast<long long>(std::ceil(value - 1e-6)));
+  std::array<char, 400> all{};  // of any double
+  std::snprintf(all.data(), all.size(), "%.0f", ceiled(value));
+  std::string digits = all.data();
   for (size_t at = digits.size(); at > 3; at -= 3) digits.insert(at - 3, ",");
   return digits;
 }
 
 std::string bytes_text(double value) { return quantity_text(value, Unit::bytes); }
 std::string time_text(double seconds) { return quantity_text(seconds, Unit::time); }
-double ceiled(double value) { return std::ceil(value - 1e-6); }
 
 void add_sizing(std::string& out, const SizingAnswer& a) {
   add(out, "work         %s, %s\n", quantity_text(a.flop, Unit::flop).c_str(), a.from.c_str());

@@ -54,6 +54,15 @@ class Case(unittest.TestCase):
 
 
 class PlanTest(Case):
+    def test_the_smallest_and_the_largest_work(self):
+        self.assertRegex(self.good("plan", "--work", "430", "--time", "1week"),
+                         r"work +430 FLOP, given\n(.*\n)+GPUs +1\n")
+        most = self.good("plan", "--work", "1e30ZFLOP", "--time", "1week")
+        self.assertRegex(most, r"GPUs +[1-9]\d{0,2}(,\d{3}){8,}\n")
+        self.misuse("too large", "plan", "--work", "1e300YFLOP")
+        self.misuse("--work", "plan", "--work", "0")
+        self.misuse("--gpus is a whole number", "plan", "--work", "430ZFLOP", "--gpus", "3.5")
+
     # 624e12 * 0.3 * 604,800 s = 1.13219e20 FLOP for a GPU in a week.
     def test_gpus_for_work_in_a_week(self):
         week = ("--gpu", "624TFLOPS", "--utilisation", "30%", "--time", "1week")
