@@ -41,7 +41,7 @@ struct CreditNeed {
   uint64_t backlog_bytes = 0;        // handed down and not sent [CMS-014]
   uint64_t resend_bytes = 0;         // marked for retransmission
   uint64_t window_limit = kNoLimit;  // cwnd + MTU where NSCC is on, too [CMS-143]
-  uint32_t senders = 1;              // contexts of this FEP that have data to send
+  uint32_t senders = 1;              // contexts of this FEP with data that they may send
   bool none() const { return backlog_bytes == 0 && resend_bytes == 0; }
 };
 

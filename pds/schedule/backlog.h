@@ -11,7 +11,7 @@ namespace uet::pds {
 
 class Backlog {
  public:
-  // `senders`: counts the contexts with octets to send; outlives this object.
+  // `senders`: counts the contexts with octets that they may send; outlives this object.
   explicit Backlog(uint32_t& senders) : senders_(senders) {}
   Backlog(const Backlog&) = delete;
   Backlog& operator=(const Backlog&) = delete;
@@ -22,10 +22,10 @@ class Backlog {
   uint64_t new_bytes() const { return new_; }
   uint64_t resend_bytes() const { return resend_; }
   uint32_t senders() const { return senders_; }
-  // The peer does not answer its requests for credit, so it does not count as a sender: a dead peer
-  // would reduce the requests to others. [CMS-126]
-  void set_stalled(bool is_stalled) {
-    change([&] { is_stalled_ = is_stalled; });
+  // Its window or its credit admits no packet, so it does not count as a sender: it leaves the port
+  // to others, which then ask for more. [CMS-126]
+  void set_held(bool is_held) {
+    change([&] { is_held_ = is_held; });
   }
   bool empty() const { return new_ == 0 && resend_ == 0; }
 
@@ -54,11 +54,11 @@ class Backlog {
     fn();
     if (has_counted != counts()) has_counted ? --senders_ : ++senders_;
   }
-  bool counts() const { return !empty() && !is_stalled_; }
+  bool counts() const { return !empty() && !is_held_; }
 
   uint64_t new_ = 0;
   uint64_t resend_ : 63 = 0;
-  bool is_stalled_ : 1 = false;
+  bool is_held_ : 1 = false;
   uint32_t& senders_;
 };
 

@@ -50,7 +50,7 @@ struct Path : ListNode<struct OpenPathTag> {
   static constexpr uint8_t kEchoes = 8;       // true ones in a row show that the peer echoes
 
   // single: its number among single paths, or nothing. `senders`: the paths of this FEP that have
-  // something to send.
+  // something that they may send.
   Path(PathKey k, const cms::Config& config, std::optional<uint32_t> single, Rng& rng,
        uint32_t& senders)
       : key(k), ccc(config), ev(config, single, rng), backlog(senders) {}
@@ -59,7 +59,11 @@ struct Path : ListNode<struct OpenPathTag> {
   bool may_send(uint32_t bytes, Instant now, bool takes_no_credit = false) const {
     return is_admitted(bytes, takes_no_credit) && now >= ccc.earliest_send();
   }
-  // The same apart from pacing.
+  // What admits packets has changed. Who is held back does not count as a sender. [CMS-126]
+  void note_room() {
+    if (ccc.has_credit()) backlog.set_held(!is_admitted(limits.packet_bytes_max));
+  }
+  // The same as may_send() apart from pacing.
   bool is_admitted(uint32_t bytes, bool takes_no_credit = false) const {
     return has_room(bytes) && ccc.may_send(bytes, takes_no_credit);
   }
@@ -75,6 +79,7 @@ struct Path : ListNode<struct OpenPathTag> {
   void on_sent(Pdc& pdc, const cms::Sent& sent) {
     pdc.heard.on_sent(sent.bytes);
     ccc.on_sent(sent);
+    note_room();
   }
   void on_acked(const AckNews& news) {
     const cms::Acked& acked = news.acked;

@@ -57,7 +57,7 @@ class Paths {
   Schedule& schedule_;
   Slab<Path> slab_;
   HashMap<PathKey, Path*> by_key_;
-  uint32_t senders_ = 0;  // paths that have something to send
+  uint32_t senders_ = 0;  // paths that have something that they may send
   uint64_t single_seed_ = 0;
   uint8_t next_lane_ = 0;
 };

@@ -129,8 +129,6 @@ void Schedule::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
     case cms::CreditNews::taken:
       break;
   }
-  const cms::CreditSource* const source = pdc.path->ccc.credit();
-  pdc.path->backlog.set_stalled(source != nullptr && source->is_unanswered());
   wake_path(*pdc.path);
 }
 
@@ -142,7 +140,6 @@ void Schedule::ask_for_credit(Path& path, Instant now) {
   if (pdc != nullptr) (void)path.ccc.credit_target(path.need());  // as good as told
   cms::CreditSource& credit = *path.ccc.credit();
   credit.on_requested(now);
-  path.backlog.set_stalled(credit.is_unanswered());
   is_credit_wanted_ = true;
   if (pdc != nullptr) {
     pdc->asking.want_credit();
@@ -191,6 +188,7 @@ void Schedule::want_send(Pdc& pdc) {
 // CMS may have room again. O(1), however many PDCs wait. [PDS-244]
 void Schedule::wake_path(Path& path) {
   const ListNode<OpenPathTag>& node = path;
+  path.note_room();
   if (!path.is_wanted()) return settle(path);
   if (!node.is_linked()) open_paths_.push_back(path);
 }

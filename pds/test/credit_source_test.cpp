@@ -229,27 +229,51 @@ TEST(CreditSourceTest, ARefusedMessageWantsNoCredit) {
   EXPECT_EQ(sent.asked[0].credit_target, 5u);
 }
 
-// [CMS-126] Contexts without answers do not count as senders.
-TEST(CreditSourceTest, StalledContextsHaveNoShare) {
+// [CMS-126] Contexts that are held back do not count as senders.
+TEST(CreditSourceTest, HeldContextsHaveNoShare) {
   uint32_t senders = 0;
   {
-    Backlog dead(senders);
+    Backlog held(senders);
     Backlog live(senders);
-    dead.add(10);
+    held.add(10);
     live.mark(5);
     EXPECT_EQ(senders, 2u);
-    dead.set_stalled(true);
+    held.set_held(true);
     EXPECT_EQ(senders, 1u);
-    dead.take(10);
-    dead.mark(3);
+    held.take(10);
+    held.mark(3);
     EXPECT_EQ(senders, 1u);
-    dead.set_stalled(false);
+    held.set_held(false);
     EXPECT_EQ(senders, 2u);
-    dead.set_stalled(true);
+    held.set_held(true);
     live.unmark(5);
     EXPECT_EQ(senders, 0u);
   }
   EXPECT_EQ(senders, 0u);
+}
+
+// [CMS-126] Contexts that may send share what they ask for: 10,040 octets are asked for by halves.
+// When the first one has used its credit, the second one asks for a whole packet.
+TEST(CreditSourceTest, WhoMaySendShares) {
+  CreditBench b;
+  b.open_source();
+  b.post(1);
+  EXPECT_EQ(b.sent().asked.size(), 1u);
+  b.grant(5);  // 1,280 octets: two packets
+  b.post(9);
+  FabricAddress other = b.from;
+  ++other.ip[3];
+  b.flow = *b.pds->flow(*b.peers.find_or_add(other, b.now), TrafficClass(0), Mode::rud, JobId(1));
+  b.post(2);
+  const auto targets = [&] {
+    Units all;
+    for (const wire::Request& h : b.sent().requests) all.push_back(h.credit_target);
+    return all;
+  };
+  EXPECT_EQ(targets(), (Units{25, 25, 5, 5}));
+  b.grant(14);  // 2,304 more, and 912 were owed: two packets again, and halves of 7,664 octets
+  b.post(2);
+  EXPECT_EQ(targets(), (Units{29, 29, 5, 5}));
 }
 
 // [CMS-129] When no PDC waits any more, no request goes out and no timer is left.

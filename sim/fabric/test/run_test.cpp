@@ -12,8 +12,9 @@
 namespace uet::sim::fabric {
 namespace {
 
-RunPlan plan_of(const std::string& request, Traffic traffic) {
+RunPlan plan_of(const std::string& request, Traffic traffic, const std::string& congestion = "") {
   RunPlan plan;
+  plan.stack.congestion = congestion;
   plan.topology = make_topology(request);
   plan.traffic = std::move(traffic);
   const Routes routes(plan.topology, plan.seed);
@@ -240,14 +241,7 @@ RunResult shift(const std::string& request, const std::string& congestion) {
   for (uint32_t i = 0; i < 32; ++i) {
     traffic.add(Flow{.from = i, .to = (i + 8) % 32, .bytes = 1'000'000});
   }
-  RunPlan plan;
-  plan.topology = make_topology(request);
-  plan.traffic = std::move(traffic);
-  plan.stack.congestion = congestion;
-  const Routes routes(plan.topology, plan.seed);
-  plan.switches =
-      switches_for(facts_of(plan.topology, routes, plan.stack.mtu_bytes), true, congestion);
-  return run(plan);
+  return run(plan_of(request, std::move(traffic), congestion));
 }
 
 // [CMS-141] Receivers alone slow their sources down where the core, four times oversubscribed, cuts
@@ -267,6 +261,20 @@ TEST(RunTest, CreditAloneIsEnoughWhereTheCoreIsFull) {
   ASSERT_TRUE(alone.is_finished && both.is_finished);
   EXPECT_LT(alone.tally.trimmed * 100, alone.tally.sent);
   EXPECT_LT(alone.end, both.end * 105 / 100);
+}
+
+// [CMS-126] A sender with eight receivers keeps its link busy: who waits for credit leaves the port
+// to the others, which ask for more. 8 MB and 64 octets of each packet take 650 us, and the last
+// packets a round trip.
+TEST(RunTest, CreditOfManyReceiversFillsOneLink) {
+  for (const char* const congestion : {"rccc", "both"}) {
+    SCOPED_TRACE(congestion);
+    const RunResult r = run(plan_of("fattree:4", outcast({16, 1'000'000, 1}, 8, 0), congestion));
+    ASSERT_TRUE(r.is_finished);
+    const Picoseconds least = 8 * (1'000'000 + 245 * 64) * 80 + r.facts.base_rtt;
+    EXPECT_LT(r.end * 93 / 100, least);
+    expect_conserved(r);
+  }
 }
 
 // [CMS-145] Where the core is congested the sender's window is needed, too: without it half as many
