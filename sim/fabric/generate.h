@@ -50,8 +50,8 @@ Tree parse_topo(std::string_view text, const std::string& name, const LinkDefaul
 //   rail:NxG             N nodes of G hosts; host i of a node is on rail switch i; spines join
 //                        the rails, and the hosts of a node share a scale-up switch
 //   railonly:NxG         the same without spines: what changes the rail goes through a node
-// with ,gbps=400 ,latency=1us ,switch=0ns behind it; a fattree also takes ,oversub=4 (uplinks of the
-// leaves) ,planes=2 ,tiers=2; a leafspine ,planes=2; a rail ,spines=S ,scaleup=GBPS; a railonly
+// with ,gbps=400 ,latency=1us ,switch=0ns behind it. A fattree also takes ,oversub=4 (uplinks of
+// the leaves) ,planes=2 ,tiers=2; a leafspine ,planes=2; a rail ,spines=S ,scaleup=GBPS; a railonly
 // ,scaleup=GBPS. Throws TopologyError.
 Topology make_topology(const std::string& request, const LinkDefaults& defaults = {});
 

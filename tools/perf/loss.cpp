@@ -31,14 +31,14 @@ class Stream {
     faults.delay = plan.round_trip / 2;
     faults.rate_bps = plan.rate_bps;
     net_.set_plan(faults);
-    if (plan.queue_bytes != 0) {
-      faults.rate_bps /= 2;
-      faults.queue_bytes = plan.queue_bytes;
-      net_.set_link(address(2), faults);
-    }
     net_.advance(kStart);
     for (uint32_t i = 0; i < sides_.size(); ++i)
       open(sides_[i], config, static_cast<uint8_t>(i + 1));
+    if (plan.queue_bytes != 0) {
+      faults.rate_bps /= 2;
+      faults.queue_bytes = plan.queue_bytes;
+      net_.set_link(address(kTarget + 1), faults);
+    }
     const IoSlice slice{memory_.data(), memory_.size()};
     ses::RegionRequest request;
     request.iov = {&slice, 1};
@@ -95,7 +95,9 @@ class Stream {
   void open(Side& side, const fep::Config& config, uint8_t host) {
     auto fep = fep::FabricEndpoint::create(config, address(host), plan_.seed * 2 + host);
     UET_ASSERT(fep.ok());
-    side.engine = std::make_unique<fep::Engine>(std::move(*fep), net_.attach(address(host)));
+    auto port = net_.attach(address(host));
+    UET_ASSERT(port->index() + 1 == host);  // what touches the port touches the actor
+    side.engine = std::make_unique<fep::Engine>(std::move(*fep), std::move(port));
     ses::CompletionSink sink;
     sink.owner = &side;
     sink.complete = [](void* owner, const ses::Completion& c) {
@@ -141,7 +143,7 @@ class Stream {
   io::SimNet net_;
   sim::World<io::SimNet> world_{net_, kStart};
   std::vector<std::byte> memory_;  // source and target of every message
-  std::array<Side, 2> sides_;      // by port of the network, which is the number of the actor
+  std::array<Side, 2> sides_;      // by port of the network: the actor of the same number
   PeerId to_;
   uint64_t key_ = 0;
   uint64_t posted_ = 0;
