@@ -253,13 +253,13 @@ Topology rails(const Request& request, const LinkDefaults& links, bool has_spine
     const uint32_t to_rail = rail[host % rail_count], to_node = node[host / rail_count];
     if (has_spines) {
       out.connect(host, to_rail, links.mbps, links.latency);
-      out.connect(host, to_node, inner, kInside);
+      out.connect(host, to_node, inner, kInside, true);
       continue;
     }
     const uint32_t card = out.add_switch("card" + std::to_string(host), 0, 0);
     out.connect(host, card, links.mbps, 0);
-    out.connect(host, to_node, inner, kInside);
-    out.connect(card, to_node, inner, kInside);
+    out.connect(host, to_node, inner, kInside, true);
+    out.connect(card, to_node, inner, kInside, true);
     out.connect(card, to_rail, links.mbps, links.latency);
   }
   if (!has_spines) return out;

@@ -106,6 +106,8 @@ class HostLoop {
   }
 
   std::vector<FlowRecord>& records() { return records_; }
+  // Payload of all flows that has left its host at least once.
+  uint64_t bytes_begun() const { return bytes_begun_; }
   // Over all packets: those of each host in order.
   uint64_t digest() const {
     uint64_t out = 0;
@@ -123,6 +125,7 @@ class HostLoop {
   EventQueue& events_;
   std::vector<Host> hosts_;
   std::vector<FlowRecord> records_;
+  uint64_t bytes_begun_ = 0;
 
  private:
   void prefetch_from(size_t turn) {

@@ -53,20 +53,30 @@ void on_completion(void* owner, const ses::Completion& completion) {
   StackHost& host = *static_cast<StackHost*>(owner);
   const auto flow = static_cast<uint32_t>(completion.context.user);
   const auto is_it = [flow](const StackHost::Active& active) { return active.flow == flow; };
-  UET_ASSERT(std::erase_if(host.active, is_it) == 1);
-  host.ends.push_back({flow, completion.ok()});
+  const auto at = std::ranges::find_if(host.active, is_it);
+  UET_ASSERT(at != host.active.end());
+  const uint64_t left = at->left;
+  host.active.erase(at);
+  if (!completion.ok() || left == 0) {
+    host.ends.push_back({flow, completion.ok()});
+    return;
+  }
+  host.waiting.insert(host.waiting.begin(), {flow, left});
+  host.has_rest = true;
 }
 
 }  // namespace
 
 Hosts::Hosts(const Topology& topology, const Traffic& traffic, const fep::Config& config,
-             uint32_t header_bytes, EventQueue& events, uint64_t seed)
+             uint32_t header_bytes, uint64_t write_bytes, EventQueue& events, uint64_t seed)
     : HostLoop(topology.hosts(), traffic.flows.size(), events),
       traffic_(traffic),
       config_(config),
       header_bytes_(header_bytes),
+      write_bytes_(write_bytes),
       seed_(seed),
-      landing_(std::max<uint64_t>(std::ranges::max(traffic.flows, {}, &Flow::bytes).bytes, 1)),
+      landing_(std::clamp<uint64_t>(std::ranges::max(traffic.flows, {}, &Flow::bytes).bytes, 1,
+                                    write_bytes)),
       octets_(size_t{config.ses.payload_mtu} + TxBatch::kHeaderBytes) {}
 
 StackHost& Hosts::up(uint32_t index) {
@@ -128,7 +138,8 @@ Picoseconds Hosts::own_deadline(const StackHost& host) {
 
 void Hosts::work(StackHost& host, Picoseconds now) {
   if (host.fep->next_deadline() <= instant(now)) host.fep->advance(instant(now));
-  if (host.ends.empty() || host.waiting.empty()) return;
+  if (host.waiting.empty() || (host.ends.empty() && !host.has_rest)) return;
+  host.has_rest = false;
   while (!host.waiting.empty() && post(host, host.waiting.front(), now)) {
     host.waiting.erase(host.waiting.begin());
   }
@@ -141,24 +152,31 @@ void Hosts::begin(StackHost& host, uint32_t flow, Picoseconds now) {
     host.ends.push_back({flow, true});
     return;
   }
-  if (host.waiting.empty() && post(host, flow, now)) return;
-  host.waiting.push_back(flow);
+  const StackHost::Waiting whole{flow, f.bytes};
+  if (host.waiting.empty() && post(host, whole, now)) return;
+  host.waiting.push_back(whole);
 }
 
-// False: there is no room for it.
-bool Hosts::post(StackHost& host, uint32_t flow, Picoseconds now) {
-  const Flow& f = traffic_.flows[flow];
+// The next write of a flow. False: there is no room for it.
+bool Hosts::post(StackHost& host, const StackHost::Waiting& next, Picoseconds now) {
+  const Flow& f = traffic_.flows[next.flow];
   const StackHost& target = up(f.to);
   const auto peer = host.fep->peers().find_or_add(address_of(f.to), instant(now));
   if (!peer.ok()) throw TopologyError("a host talks to more others than it has room for");
-  const IoSlice memory{landing_.data(), f.bytes};
+  const IoSlice memory{landing_.data(), std::min<uint64_t>(next.left, write_bytes_)};
   ses::RmaRequest request;
   request.to = {*peer, PidOnFep(kPid), ResourceIndex(kResource), kInitiator, false};
   request.iov = {&memory, 1};
   request.key = target.key;
-  request.context = {nullptr, flow};
-  if (!host.fep->ses().rma(host.endpoint, request, instant(now)).ok()) return false;
-  host.active.push_back({flow, f.to});
+  request.context = {nullptr, next.flow};
+  const auto taken = host.fep->ses().rma(host.endpoint, request, instant(now));
+  if (!taken.ok() && taken.error() == Errc::again) return false;
+  if (!taken.ok()) {
+    throw TopologyError("flow " + std::to_string(next.flow) + " (" + std::to_string(f.from) + "->" +
+                        std::to_string(f.to) + "): the stack refuses a write of " +
+                        std::to_string(memory.length) + " octets: " + name(taken.error()));
+  }
+  host.active.push_back({next.flow, f.to, next.left - memory.length});
   return true;
 }
 
@@ -212,7 +230,11 @@ void Hosts::leave(StackHost& host, const TxPacket& packet, Picoseconds now) {
   if (packet.payload_bytes != 0) {
     p.flow = flow_of(host, p.to);
     ++records_[p.flow].sent;
-    if (is_sent_again(packet)) ++records_[p.flow].resent;
+    if (is_sent_again(packet)) {
+      ++records_[p.flow].resent;
+    } else {
+      bytes_begun_ += packet.payload_bytes;
+    }
   }
   uint64_t first = 0;
   std::memcpy(&first, packet.header, sizeof first);

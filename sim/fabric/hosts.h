@@ -28,21 +28,28 @@ struct StackHost : HostDue {
   struct Active {
     uint32_t flow;
     uint32_t to;
+    uint64_t left;  // octets of the flow behind this write
+  };
+  struct Waiting {
+    uint32_t flow;
+    uint64_t left;  // octets that no write has carried
   };
 
   ses::EndpointId endpoint;
   std::unique_ptr<fep::FabricEndpoint> fep;
-  uint64_t key = 0;               // of the memory that other hosts write to
-  std::vector<Active> active;     // flows that it sends
-  std::vector<uint32_t> waiting;  // flows for which its endpoint has no room yet
+  uint64_t key = 0;              // of the memory that other hosts write to
+  std::vector<Active> active;    // flows that it sends
+  std::vector<Waiting> waiting;  // for which its endpoint has no room yet
+  bool has_rest = false;         // the first of them has just sent a write, and has more
 };
 
 class Hosts : public HostLoop<Hosts, StackHost> {
  public:
-  // All references outlive this. Headers of so many octets stand around each payload on the wire.
-  // Throws TopologyError when the system has no memory.
+  // All references outlive this. Headers of so many octets stand around each payload on the wire;
+  // a flow of more than `write_bytes` is several writes, one after the other. Throws TopologyError
+  // when the system has no memory.
   Hosts(const Topology& topology, const Traffic& traffic, const fep::Config& config,
-        uint32_t header_bytes, EventQueue& events, uint64_t seed);
+        uint32_t header_bytes, uint64_t write_bytes, EventQueue& events, uint64_t seed);
   void attach(Fabric& fabric) { fabric_ = &fabric; }
 
   uint32_t up() const { return up_; }
@@ -60,7 +67,7 @@ class Hosts : public HostLoop<Hosts, StackHost> {
   StackHost& up(uint32_t host);
   void open(StackHost& host);
   void begin(StackHost& host, uint32_t flow, Picoseconds now);
-  bool post(StackHost& host, uint32_t flow, Picoseconds now);
+  bool post(StackHost& host, const StackHost::Waiting& next, Picoseconds now);
   void receive(StackHost& host, uint32_t packet, Picoseconds now);
   void work(StackHost& host, Picoseconds now);
   void pull(StackHost& host, Picoseconds now);
@@ -70,6 +77,7 @@ class Hosts : public HostLoop<Hosts, StackHost> {
   const Traffic& traffic_;
   const fep::Config config_;
   const uint32_t header_bytes_;
+  const uint64_t write_bytes_;
   const uint64_t seed_;
   Fabric* fabric_ = nullptr;
   MappedMemory landing_;  // without content: where every payload comes from and goes to

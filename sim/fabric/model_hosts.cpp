@@ -183,6 +183,7 @@ void ModelHosts::leave(ModelHost& host, const Segment& segment, uint32_t to,
   if (is_data) {
     ++records_[segment.flow].sent;
     records_[segment.flow].resent += segment.is_resent ? 1 : 0;
+    bytes_begun_ += segment.is_resent ? 0 : segment.payload_bytes;
   }
   if (facts_.uses_telemetry) {
     fabric_->telemetry(index) = telemetry == nullptr ? Telemetry() : *telemetry;

@@ -5,6 +5,8 @@
 #include "sim/fabric/model_hosts.h"
 #include "sim/fabric/units.h"
 
+#include "wire/payload_mtu.h"
+
 #include <algorithm>
 #include <charconv>
 #include <type_traits>
@@ -84,7 +86,7 @@ class Run {
     begin(progress_.start(), 0);
     while (!progress_.is_finished() && step()) {
       constexpr uint64_t kEventsBetween = uint64_t{1} << 18;
-      if (++count_ % kEventsBetween == 0 && told) told(state());
+      if (++result_.events % kEventsBetween == 0 && told) told(state());
     }
     return result();
   }
@@ -98,7 +100,7 @@ class Run {
       const uint32_t peers = peers_of_a_host(plan_.traffic);
       return fabric::Hosts(plan_.topology, plan_.traffic,
                            endpoint_config(plan_.stack, facts_, plan_.switches, peers),
-                           facts_.header_bytes, events_, plan_.seed);
+                           facts_.header_bytes, plan_.stack.write_bytes, events_, plan_.seed);
     }
   }
 
@@ -156,7 +158,7 @@ class Run {
       case Kind::change:
         return change(plan_.changes[index]);
       case Kind::reroute:
-        return fabric_.reroute();
+        return reroute();
     }
   }
 
@@ -175,18 +177,25 @@ class Run {
 
   void change(const LinkChange& c) {
     fabric_.set_link(c.link, c.share, now_);
-    if (plan_.reroute_after == 0) return fabric_.reroute();
+    result_.happened.push_back({c, false});
+    if (plan_.reroute_after == 0) return reroute();
     if (plan_.reroute_after != kNever) {
       events_.add(now_ + plan_.reroute_after, event(Kind::reroute, 0));
     }
   }
 
+  void reroute() {
+    fabric_.reroute();
+    result_.happened.push_back({{.at = now_}, true});
+  }
+
   RunState state() const {
-    return {now_, count_, progress_.flows_done(), plan_.traffic.flows.size()};
+    return {now_, result_.events, progress_.flows_done(), plan_.traffic.flows.size(),
+            hosts_.bytes_begun()};
   }
 
   RunResult result() {
-    RunResult out;
+    RunResult out = std::move(result_);
     out.flows = hosts_.records();
     for (uint32_t i = 0; i < out.flows.size(); ++i) {
       FlowRecord& f = out.flows[i];
@@ -197,8 +206,7 @@ class Run {
     out.tally = fabric_.tally();
     out.in_flight = fabric_.in_flight();
     out.facts = facts_;
-    out.end = out.is_finished ? last_end_ : now_;
-    out.events = count_;
+    out.end = out.is_finished ? last_end_ : plan_.until == kNever ? now_ : plan_.until;
     out.digest = hosts_.digest();
     out.hosts_up = hosts_.up();
     out.counters = hosts_.counters();
@@ -218,49 +226,85 @@ class Run {
   const bool prefetches_;  // memory ahead of its use
   Picoseconds now_ = 0;
   Picoseconds last_end_ = 0;  // of a flow
-  uint64_t count_ = 0;
-  bool is_begun_ = false;  // the flows that start by time are known
+  RunResult result_;          // its events, so far
+  bool is_begun_ = false;     // the flows that start by time are known
 };
 
 }  // namespace
 
+namespace {
+
+constexpr uint32_t kRepeatsMax = 100'000;
+constexpr Picoseconds kLatest = 1'000'000'000'000'000'000;  // 10^6 s
+
+template <class Number>
+bool read_number(std::string_view text, Number& out) {
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
+  return error == std::errc() && end == text.data() + text.size();
+}
+
+[[noreturn]] void refuse_change(std::string_view text, const std::string& why) {
+  throw TopologyError("--fail '" + std::string(text) + "': " + why);
+}
+
+// "20us*3" behind a change: it ends after that time, and comes again.
+std::vector<LinkChange> repeated(const LinkChange& first, std::string_view lasting,
+                                 std::string_view text) {
+  uint32_t count = 1;
+  const size_t star = lasting.find('*');
+  if (star != std::string_view::npos &&
+      !(read_number(lasting.substr(star + 1), count) && count >= 1 && count <= kRepeatsMax)) {
+    refuse_change(text, "behind * there is a number from 1 to 100000");
+  }
+  const Picoseconds span = parse_time(lasting.substr(0, star));
+  if (span == 0) refuse_change(text, "the duration is above 0");
+  if (first.at > kLatest || span > (kLatest - first.at) / 2 / count) {
+    refuse_change(text, "it ends later than after 10^6 s");
+  }
+  std::vector<LinkChange> out;
+  for (uint32_t i = 0; i < count; ++i) {
+    const Picoseconds from = first.at + 2 * span * i;
+    out.push_back({from, first.link, first.share});
+    out.push_back({from + span, first.link, 1});
+  }
+  return out;
+}
+
+}  // namespace
+
 std::vector<LinkChange> parse_change(const Topology& topology, std::string_view text) {
-  const auto fail = [text]() -> uint64_t {
-    throw TopologyError("'" + std::string(text) + "' is no change of a link; write leaf0:up1@50us");
-  };
   const size_t at = text.find('@');
-  if (at == std::string_view::npos) fail();
+  if (at == std::string_view::npos)
+    refuse_change(text, "no change of a link; write leaf0:up1@50us");
   LinkChange change;
   std::string_view name = text.substr(0, at), time = text.substr(at + 1);
   if (const size_t equals = name.find('='); equals != std::string_view::npos) {
-    const std::string_view share = name.substr(equals + 1);
-    const auto [end, error] =
-        std::from_chars(share.data(), share.data() + share.size(), change.share);
-    if (error != std::errc() || end != share.data() + share.size()) fail();
-    if (!(change.share >= 0 && change.share <= 1)) fail();
+    const bool is_share = read_number(name.substr(equals + 1), change.share) && change.share >= 0 &&
+                          change.share <= 1;
+    if (!is_share) refuse_change(text, "the share of the rate is a number from 0 to 1");
     name = name.substr(0, equals);
   }
   change.link = topology.link_named(name);
   const size_t plus = time.find('+');
   change.at = parse_time(time.substr(0, plus));
   if (plus == std::string_view::npos) return {change};
-  std::string_view lasting = time.substr(plus + 1);
-  uint32_t count = 1;
-  if (const size_t star = lasting.find('*'); star != std::string_view::npos) {
-    const std::string_view number = lasting.substr(star + 1);
-    const auto [end, error] = std::from_chars(number.data(), number.data() + number.size(), count);
-    if (error != std::errc() || end != number.data() + number.size()) fail();
-    lasting = lasting.substr(0, star);
-  }
-  const Picoseconds span = parse_time(lasting);
-  std::vector<LinkChange> out;
-  for (uint32_t i = 0; i < count; ++i) {
-    const Picoseconds from = change.at + 2 * span * i;
-    out.push_back({from, change.link, change.share});
-    out.push_back({from + span, change.link, 1});
-  }
-  return out;
+  return repeated(change, time.substr(plus + 1), text);
 }
+
+namespace {
+
+// Packets of a flow are counted in 32 bits, those sent again among them.
+void check_sizes(const RunPlan& plan) {
+  const uint64_t most = (uint64_t{1} << 31) * wire::payload_within(plan.stack.mtu_bytes);
+  for (const Flow& flow : plan.traffic.flows) {
+    if (flow.bytes <= most) continue;
+    throw TopologyError("flow " + std::to_string(flow.id) + " (" + std::to_string(flow.from) +
+                        "->" + std::to_string(flow.to) + ") has " + std::to_string(flow.bytes) +
+                        " octets; a flow has at most " + std::to_string(most));
+  }
+}
+
+}  // namespace
 
 RunResult run(const RunPlan& plan, const std::function<void(const RunState&)>& told) {
   if (plan.traffic.hosts > plan.topology.hosts()) {
@@ -268,6 +312,7 @@ RunResult run(const RunPlan& plan, const std::function<void(const RunState&)>& t
                         " hosts, the topology has " + std::to_string(plan.topology.hosts()));
   }
   if (plan.traffic.flows.empty()) throw TopologyError("there is no flow");
+  check_sizes(plan);
   return is_model(plan.stack) ? Run<ModelHosts>(plan).go(told) : Run<Hosts>(plan).go(told);
 }
 

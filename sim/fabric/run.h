@@ -52,6 +52,13 @@ struct RunState {
   uint64_t events = 0;
   uint64_t flows_done = 0;
   uint64_t flows = 0;
+  uint64_t bytes_begun = 0;  // payload that has left its host once
+};
+
+// What happened to the network.
+struct NetworkEvent {
+  LinkChange change;
+  bool is_reroute = false;  // the switches found new ways at change.at; else the link has changed
 };
 
 struct RunResult {
@@ -60,12 +67,13 @@ struct RunResult {
   Tally tally;
   uint32_t in_flight = 0;  // packets, at the end
   NetworkFacts facts;
-  Picoseconds end = 0;  // the last flow has ended, or `until`
+  Picoseconds end = 0;  // the last flow has ended, or `until`, or nothing happens any more
   uint64_t events = 0;
   uint64_t digest = 0;                                     // of all packets
   uint32_t hosts_up = 0;                                   // that took part
   std::vector<std::pair<std::string, uint64_t>> counters;  // of all hosts together
   bool is_finished = false;                                // all flows have ended
+  std::vector<NetworkEvent> happened;                      // in its order
   Samples samples;
 };
 

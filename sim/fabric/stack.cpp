@@ -3,6 +3,7 @@
 
 #include "sim/transports/catalogue.h"
 
+#include "cms/tfc.h"
 #include "fep/settle.h"
 #include "wire/payload_mtu.h"
 
@@ -228,6 +229,11 @@ void check_choice(const StackChoice& choice) {
   const std::string& name = choice.congestion;
   const transports::TransportFacts* const model = transports::transport_named(name);
   if (model == nullptr) {
+    if (choice.window_bytes != 0 && name != "fixed" && name != "tfc") {
+      throw TopologyError("--window-bytes is of --cc fixed and --cc tfc; " +
+                          (name.empty() ? std::string(kCongestion.front().name) : name) +
+                          " finds its window itself");
+    }
     const size_t comma = name.find(',');
     if (comma == std::string::npos) return;
     throw TopologyError("--cc " + name.substr(0, comma) + " takes no constants; leave out '" +
@@ -245,6 +251,20 @@ void check_choice(const StackChoice& choice) {
     throw TopologyError(start + "has a window of its own; --window-bytes is of --cc fixed");
   }
 }
+
+namespace {
+
+// A source that has fewer cells than a packet takes never sends.
+void check_cells(const cms::Config& c) {
+  if (c.algorithm != cms::Algorithm::tfc) return;
+  const uint32_t needed = cms::tfc_cells(c.tfc, c.mtu_bytes);
+  if (cms::tfc_first_cells(c) >= needed) return;
+  throw TopologyError("--window-bytes " + std::to_string(c.tfc.first_bytes) +
+                      ": with --cc tfc a packet needs " +
+                      std::to_string(uint64_t{needed} * c.tfc.cell_bytes) + " octets");
+}
+
+}  // namespace
 
 fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts,
                             const SwitchConfig& switches, uint32_t peers) {
@@ -269,6 +289,7 @@ fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts
   named(kCongestion, choice.congestion, "way of congestion control").set(c.cms, choice, facts);
   named(kBalancing, choice.balancing, "way to choose paths").set(c.cms, choice, facts);
   fep::settle(c);
+  check_cells(c.cms);
   return c;
 }
 

@@ -9,6 +9,7 @@
 #include "sim/transports/transport.h"
 
 #include "fep/config.h"
+#include "ses/types.h"
 
 #include <cstdint>
 #include <string>
@@ -25,6 +26,7 @@ struct StackChoice {
                               // below it, and headers
   uint32_t entropy_values = 256;
   uint32_t window_bytes = 0;  // of a fixed window; 0: 1.5 times the bandwidth-delay product
+  uint64_t write_bytes = ses::kMaxMessageBytes;  // of an RMA write; a larger flow is several
 };
 
 // Properties of a topology for links of full rate and packets of full length.

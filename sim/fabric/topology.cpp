@@ -43,8 +43,9 @@ uint32_t Topology::add_switch(std::string name, uint8_t tier, Picoseconds latenc
   return nodes() - 1;
 }
 
-uint32_t Topology::connect(uint32_t lower, uint32_t upper, uint64_t mbps, Picoseconds latency) {
-  links_.push_back({lower, upper, mbps, latency});
+uint32_t Topology::connect(uint32_t lower, uint32_t upper, uint64_t mbps, Picoseconds latency,
+                           bool is_scale_up) {
+  links_.push_back({lower, upper, mbps, latency, is_scale_up});
   if (lower >= links_up_of_.size()) links_up_of_.resize(lower + size_t{1}, 0);
   numbers_.push_back(links_up_of_[lower]++);
   return static_cast<uint32_t>(links_.size() - 1);

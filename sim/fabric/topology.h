@@ -26,7 +26,8 @@ struct Link {
   uint32_t lower = 0;  // nodes: hosts come first, then the switches
   uint32_t upper = 0;
   uint64_t mbps = 0;
-  Picoseconds latency = 0;  // one way
+  Picoseconds latency = 0;   // one way
+  bool is_scale_up = false;  // within a node of hosts
 };
 
 struct Switch {
@@ -41,7 +42,8 @@ class Topology {
   uint32_t add_host();
   uint32_t add_switch(std::string name, uint8_t tier, Picoseconds latency);
   // Returns the number of the link.
-  uint32_t connect(uint32_t lower, uint32_t upper, uint64_t mbps, Picoseconds latency);
+  uint32_t connect(uint32_t lower, uint32_t upper, uint64_t mbps, Picoseconds latency,
+                   bool is_scale_up = false);
 
   uint32_t hosts() const { return hosts_; }
   uint32_t nodes() const { return hosts_ + static_cast<uint32_t>(switches_.size()); }

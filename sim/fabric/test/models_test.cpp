@@ -307,6 +307,10 @@ TEST(ModelsTest, ChoicesThatExcludeEachOtherAreRefused) {
             "srd,paths=64");
   EXPECT_EQ(problem("roce", "", 1),
             "--cc roce has a window of its own; --window-bytes is of --cc fixed");
+  EXPECT_EQ(problem("fixed", "", 1), "");
+  EXPECT_EQ(problem("tfc", "", 1), "");
+  EXPECT_EQ(problem("", "", 1),
+            "--window-bytes is of --cc fixed and --cc tfc; nscc finds its window itself");
   EXPECT_EQ(problem("nscc,x=1", "", 0), "--cc nscc takes no constants; leave out ',x=1'");
   EXPECT_THROW(model_plan("fattree:4", "swift,x=1", flow_of(1)), TopologyError);
 }

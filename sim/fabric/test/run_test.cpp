@@ -74,6 +74,25 @@ TEST(RunTest, ThresholdsFollowFromTheLongestPath) {
   EXPECT_EQ(switches_for(r.facts, false, "nscc").ecn_low, 9u * 4160);
 }
 
+// Each write waits for the last ACK of the one before it.
+TEST(RunTest, AFlowTooLongForOneWriteIsSeveral) {
+  RunPlan plan = plan_of("fattree:4", one_flow(1'000'000));
+  const RunResult whole = run(plan);
+  plan.stack.write_bytes = 300'000;
+  const RunResult parts = run(plan);
+  ASSERT_TRUE(parts.is_finished);
+  EXPECT_FALSE(parts.flows[0].failed);
+  EXPECT_EQ(parts.flows[0].sent, 3u * 74 + 25);
+  EXPECT_GT(parts.flows[0].finish, whole.flows[0].finish + 2 * parts.facts.base_rtt);
+  EXPECT_LT(parts.flows[0].finish, whole.flows[0].finish + 4 * parts.facts.base_rtt);
+
+  plan = plan_of("fattree:4", one_flow(5'000'000'000));
+  plan.until = 100 * kMicrosecond;
+  EXPECT_GT(run(plan).flows[0].sent, 200u);
+  plan = plan_of("fattree:4", one_flow(uint64_t{1} << 60));
+  EXPECT_THROW(run(plan), TopologyError);
+}
+
 TEST(RunTest, TheSameSeedSendsTheSamePackets) {
   RunPlan plan = plan_of("fattree:4", permutation({16, 300'000, 3}));
   const RunResult a = run(plan), b = run(plan);
@@ -132,6 +151,11 @@ TEST(RunTest, AFailedLinkIsRoutedAround) {
   ASSERT_TRUE(r.is_finished);
   EXPECT_TRUE(std::ranges::none_of(r.flows, &FlowRecord::failed));
   EXPECT_GT(r.tally.link_dropped, 0u);
+  ASSERT_EQ(r.happened.size(), 2u);
+  EXPECT_FALSE(r.happened[0].is_reroute);
+  EXPECT_EQ(r.happened[0].change.at, 20 * kMicrosecond);
+  EXPECT_EQ(r.happened[0].change.share, 0);
+  EXPECT_TRUE(r.happened[1].is_reroute);
   const Port& failed = r.ports[up_port(plan.topology.link_named("leaf0:up1"))];
   // It has carried a quarter of what four hosts send in 20 us: 250 kB.
   EXPECT_GT(failed.sent_bytes, 150'000u);
@@ -164,7 +188,7 @@ TEST(RunTest, FlowsBeginAtTheirTimeAndTheRunEndsAtItsOwn) {
   const RunResult cut = run(plan);
   EXPECT_FALSE(cut.is_finished);
   EXPECT_EQ(cut.flows[0].finish, kNever);
-  EXPECT_LE(cut.end, plan.until);
+  EXPECT_EQ(cut.end, plan.until);
   EXPECT_GT(cut.in_flight, 0u);
   expect_conserved(cut);
 }
@@ -208,7 +232,9 @@ TEST(RunTest, ChangesOfLinksAreReadFromText) {
   EXPECT_EQ(flapping[3].at, 80 * kMicrosecond);
   EXPECT_EQ(parse_change(t, "leaf1:up1@50us")[0].share, 0);
   for (const char* const wrong :
-       {"leaf1:up1", "leaf1:up1@5", "leaf1:up1=2@5us", "x@5us", "leaf1:up1@5us+1us*x"}) {
+       {"leaf1:up1", "leaf1:up1@5", "leaf1:up1=2@5us", "x@5us", "leaf1:up1@5us+1us*x",
+        "leaf1:up1@5us+0us*3", "leaf1:up1@5us+1us*0", "leaf1:up1@5us+1us*4000000000",
+        "leaf1:up1@5us+1000s*10000", "leaf1:up1@999999s+1s*2"}) {
     EXPECT_THROW(parse_change(t, wrong), TopologyError) << wrong;
   }
 }
@@ -219,6 +245,15 @@ TEST(RunTest, ImpossibleRunsAreRefused) {
   plan = plan_of("fattree:4", one_flow(10));
   plan.stack.congestion = "hope";
   EXPECT_THROW(run(plan), TopologyError);
+  plan.stack.congestion = "tfc";
+  plan.stack.window_bytes = 1;
+  try {
+    run(plan);
+    ADD_FAILURE() << "a buffer of one octet";
+  } catch (const TopologyError& error) {
+    EXPECT_EQ(std::string(error.what()).substr(0, 46),
+              "--window-bytes 1: with --cc tfc a packet needs");
+  }
 }
 
 // [CMS-141] Rates down by rates up of a leaf: 8 hosts by 2 or 8 spines; 2 for a fat tree of four
