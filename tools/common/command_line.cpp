@@ -1,6 +1,8 @@
 // CLI11 reports the error; here it becomes a line with the name of the program and of its command.
 #include "tools/common/command_line.h"
 
+#include <charconv>
+#include <cstdint>
 #include <cstdio>
 #include <string>
 
@@ -47,6 +49,16 @@ CLI::Validator number_between(double min, double max) {
     char limits[80];
     std::snprintf(limits, sizeof limits, " is no number from %g to %g", min, max);
     return text + limits;
+  };
+  return CLI::Validator(check, "");
+}
+
+CLI::Validator whole_number() {
+  const auto check = [](const std::string& text) -> std::string {
+    uint64_t value = 0;
+    const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+    if (error == std::errc() && end == text.data() + text.size()) return {};
+    return text + " is no whole number from 0 to 18446744073709551615";
   };
   return CLI::Validator(check, "");
 }

@@ -24,6 +24,9 @@ enum class Commands : uint8_t {
 // A check of options: a number from `min` to `max`, which NaN is not (CLI::Range lets it pass).
 [[nodiscard]] CLI::Validator number_between(double min, double max);
 
+// A check of options: a whole number of 64 bits without a sign (CLI11 takes -1 for the largest).
+[[nodiscard]] CLI::Validator whole_number();
+
 // Reports the error in the parsed command line; returns the exit status.
 [[nodiscard]] int misuse(const CLI::App& app, const std::string& what);
 

@@ -1,4 +1,4 @@
-// Command line of uet_sim run, its progress, its summary and its JSON.
+// Command line of uet_sim run, and its progress.
 #include "tools/sim/run.h"
 
 #include "sim/fabric/generate.h"
@@ -10,17 +10,18 @@
 #include "sim/training/training_file.h"
 #include "sim/transports/catalogue.h"
 #include "tools/common/command_line.h"
+#include "tools/sim/output_file.h"
 #include "tools/sim/report/report.h"
-#include "tools/sim/report/samples_json.h"
+#include "tools/sim/run_result.h"
 
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
+#include <array>
 #include <charconv>
 #include <chrono>
 #include <cmath>
 #include <cstdio>
-#include <fstream>
 #include <memory>
 #include <string>
 #include <vector>
@@ -32,8 +33,7 @@ using namespace sim::fabric;
 using sim::Traffic;
 
 struct Options {
-  std::string topology = "fattree:8";
-  std::string matrix, workload, plan;
+  AskedFor asked;
   StackChoice stack;
   double link_gbps = 100;
   bool is_trimming_off = false;
@@ -50,186 +50,51 @@ struct Options {
   bool is_quiet = false;
 };
 
-Traffic make_traffic(const Options& o, uint32_t hosts) {
-  const int asked = int{!o.matrix.empty()} + int{!o.workload.empty()} + int{!o.plan.empty()};
+// The flows are those of the plan; how fast they go is a matter of the topology.
+void warn_of_rate(const sim::Training& training, double gbps) {
+  const double planned = training.cluster.link_gbps;
+  if (std::abs(planned - gbps) <= gbps * 1e-6) return;
+  std::fprintf(
+      stderr,
+      "uet_sim: the plan has links of %g Gbit/s, the topology of %g; those of the topology "
+      "count (for others: --link-gbps %g)\n",
+      planned, gbps, planned);
+}
+
+Traffic make_traffic(const Options& o, uint32_t hosts, double gbps) {
+  const AskedFor& a = o.asked;
+  const int asked = int{!a.matrix.empty()} + int{!a.workload.empty()} + int{!a.plan.empty()};
   if (asked != 1) throw TopologyError("give one of --matrix, --workload and --plan");
-  if (!o.matrix.empty()) return sim::read_matrix_file(o.matrix);
-  if (!o.plan.empty()) {
+  if (!a.matrix.empty()) return sim::read_matrix_file(a.matrix);
+  if (!a.plan.empty()) {
     sim::Training training;
-    sim::read_training_file(training, o.plan);
+    sim::read_training_file(training, a.plan);
     if (const std::string what = training.problem(); !what.empty()) throw TopologyError(what);
+    warn_of_rate(training, gbps);
     return sim::traffic_of_step(training);
   }
   sim::Request request;
   request.hosts = hosts;
   request.seed = o.seed;
-  request.link_gbps = o.link_gbps;
-  return sim::traffic_of_text(o.workload, request);
-}
-
-Picoseconds percentile(const std::vector<Picoseconds>& sorted, double share) {
-  if (sorted.empty()) return 0;
-  const auto at = static_cast<size_t>(std::lround(share * static_cast<double>(sorted.size() - 1)));
-  return sorted[at];
-}
-
-double us(Picoseconds time) { return static_cast<double>(time) * 1e-6; }
-
-nlohmann::json instant(Picoseconds at) {
-  return at == kNever ? nlohmann::json() : nlohmann::json(us(at));
-}
-
-struct Summary {
-  std::vector<Picoseconds> times;  // of the flows that have ended, sorted
-  double mean_us = 0;
-  uint64_t resent = 0, failed = 0, unfinished = 0, bytes = 0;
-  double utilisation = 0;  // of the links of hosts that send, while the run lasts
-
-  Summary(const RunPlan& plan, const RunResult& result) {
-    std::vector<bool> sends(plan.topology.hosts());
-    for (size_t i = 0; i < result.flows.size(); ++i) {
-      const FlowRecord& f = result.flows[i];
-      resent += f.resent;
-      failed += f.failed ? 1 : 0;
-      if (f.finish == kNever) {
-        ++unfinished;
-        continue;
-      }
-      if (plan.traffic.flows[i].is_pause()) continue;
-      sends[plan.traffic.flows[i].from] = true;
-      bytes += plan.traffic.flows[i].bytes;
-      times.push_back(f.finish - f.start);
-      mean_us += us(times.back());
-    }
-    std::ranges::sort(times);
-    if (!times.empty()) mean_us /= static_cast<double>(times.size());
-    double could = 0, did = 0;
-    for (size_t port = 0; port < result.ports.size(); ++port) {
-      const Port& p = result.ports[port];
-      if (!p.from_host || !sends[p.from] || result.end == 0) continue;
-      const auto& link = plan.topology.links()[port / 2];
-      could += us(result.end) * static_cast<double>(link.mbps) / 8;
-      did += static_cast<double>(p.sent_bytes);
-    }
-    utilisation = could > 0 ? did / could : 0;
-  }
-};
-
-void print_summary(std::FILE* out, const RunPlan& plan, const RunResult& r, double seconds) {
-  const Summary s(plan, r);
-  const Tally& t = r.tally;
-  const auto count = [](uint64_t n) { return static_cast<unsigned long long>(n); };
-  std::fprintf(out, "flows %zu done, %llu unfinished, %llu failed; %llu octets\n", s.times.size(),
-               count(s.unfinished), count(s.failed), count(s.bytes));
-  std::fprintf(out, "completion us: mean %.1f  p50 %.1f  p99 %.1f  max %.1f\n", s.mean_us,
-               us(percentile(s.times, 0.5)), us(percentile(s.times, 0.99)),
-               us(percentile(s.times, 1)));
-  std::fprintf(out, "packets %llu sent, %llu trimmed, %llu dropped, %llu marked, %llu resent\n",
-               count(t.sent), count(t.trimmed), count(t.dropped()), count(t.marked),
-               count(s.resent));
-  std::fprintf(out, "utilisation of sending hosts %.3f; base RTT %.2f us, BDP %u octets\n",
-               s.utilisation, us(r.facts.base_rtt), r.facts.bdp_bytes);
-  std::fprintf(out, "%.3f us simulated in %.2f s: %.2f M hops/s, %.2f M events/s, digest %016llx\n",
-               us(r.end), seconds, static_cast<double>(t.hops) / seconds * 1e-6,
-               static_cast<double>(r.events) / seconds * 1e-6, count(r.digest));
-}
-
-nlohmann::json json_of_ports(const RunPlan& plan, const RunResult& r) {
-  auto out = nlohmann::json::array();
-  for (uint32_t i = 0; i < r.ports.size(); ++i) {
-    const Port& p = r.ports[i];
-    if (p.sent == 0 && p.dropped == 0) continue;
-    const sim::fabric::Link& link = plan.topology.links()[i / 2];
-    out.push_back({{"link", plan.topology.link_name(i / 2)},
-                   {"from", plan.topology.name(p.from)},
-                   {"to", plan.topology.name(p.to)},
-                   {"mbps", link.mbps},
-                   {"bytes", p.sent_bytes},
-                   {"packets", p.sent},
-                   {"data_max_bytes", p.low_max},
-                   {"control_max_bytes", p.high_max},
-                   {"marked", p.marked},
-                   {"trimmed", p.trimmed},
-                   {"dropped", p.dropped}});
-  }
-  return out;
-}
-
-nlohmann::json json_of(const Options& options, const RunPlan& plan, const RunResult& r) {
-  const Summary s(plan, r);
-  auto flows = nlohmann::json::array();
-  for (size_t i = 0; i < r.flows.size(); ++i) {
-    const FlowRecord& f = r.flows[i];
-    const sim::Flow& asked = plan.traffic.flows[i];
-    flows.push_back({{"id", i},
-                     {"from", asked.from},
-                     {"to", asked.to},
-                     {"bytes", asked.bytes},
-                     {"kind", plan.traffic.kinds[asked.kind]},
-                     {"start_us", instant(f.start)},
-                     {"finish_us", instant(f.finish)},
-                     {"resent", f.resent},
-                     {"trimmed", f.trimmed},
-                     {"failed", f.failed}});
-  }
-  nlohmann::json counters;
-  for (const auto& [name, value] : r.counters) counters[name] = value;
-  const Tally& t = r.tally;
-  return {{"topology", options.topology},
-          {"matrix", options.matrix},
-          {"workload", options.workload},
-          {"plan", options.plan},
-          {"congestion", plan.stack.congestion},
-          {"balancing", plan.stack.balancing},
-          {"seed", plan.seed},
-          {"packet_bytes", r.facts.packet_bytes},
-          {"base_rtt_us", us(r.facts.base_rtt)},
-          {"bdp_bytes", r.facts.bdp_bytes},
-          {"end_us", us(r.end)},
-          {"finished", r.is_finished},
-          {"digest", r.digest},
-          {"totals",
-           {{"flows_done", s.times.size()},
-            {"flows_failed", s.failed},
-            {"bytes", s.bytes},
-            {"fct_mean_us", s.mean_us},
-            {"fct_p50_us", us(percentile(s.times, 0.5))},
-            {"fct_p99_us", us(percentile(s.times, 0.99))},
-            {"fct_max_us", us(percentile(s.times, 1))},
-            {"sent", t.sent},
-            {"delivered", t.delivered},
-            {"in_flight", r.in_flight},
-            {"trimmed", t.trimmed},
-            {"marked", t.marked},
-            {"resent", s.resent},
-            {"dropped_no_room", t.queue_dropped},
-            {"dropped_link_down", t.link_dropped},
-            {"dropped_no_way", t.route_dropped},
-            {"pauses", t.pauses},
-            {"hops", t.hops},
-            {"events", r.events},
-            {"utilisation", s.utilisation}}},
-          {"counters", counters},
-          {"samples", json_of_samples(plan.topology, r)},
-          {"flows", flows},
-          {"ports", json_of_ports(plan, r)}};
+  request.link_gbps = gbps;
+  return sim::traffic_of_text(a.workload, request);
 }
 
 // A line a second on standard error.
 class Progress {
  public:
+  explicit Progress(const RunPlan& plan) : bytes_(plan.traffic.bytes()), until_(plan.until) {}
   void tell(const RunState& state) {
     const auto now = std::chrono::steady_clock::now();
     if (now - told_ < std::chrono::seconds(1)) return;
     told_ = now;
     const double seconds = std::chrono::duration<double>(now - begun_).count();
-    const double done = static_cast<double>(state.flows_done);
-    const double all = static_cast<double>(state.flows);
+    const double done = share_of(state);
     std::fprintf(stderr, "%.1f us simulated, %.2f M events/s, %llu of %llu flows done",
                  us(state.now), static_cast<double>(state.events) / seconds * 1e-6,
                  static_cast<unsigned long long>(state.flows_done),
                  static_cast<unsigned long long>(state.flows));
-    if (done > 0) std::fprintf(stderr, ", about %.0f s left", seconds * (all - done) / done);
+    if (done > 0) std::fprintf(stderr, ", about %.0f s left", seconds * (1 - done) / done);
     std::fprintf(stderr, "\n");
   }
   double seconds() const {
@@ -237,6 +102,17 @@ class Progress {
   }
 
  private:
+  // By octets, because long flows all end late; or by time, where the run is cut off before.
+  double share_of(const RunState& state) const {
+    const auto share = [](auto part, auto whole) {
+      return whole > 0 ? static_cast<double>(part) / static_cast<double>(whole) : 0;
+    };
+    const double by_time = until_ == kNever ? 0 : share(state.now, until_);
+    return std::min(std::max(share(state.bytes_begun, bytes_), by_time), 1.0);
+  }
+
+  const uint64_t bytes_;
+  const Picoseconds until_;
   std::chrono::steady_clock::time_point begun_ = std::chrono::steady_clock::now();
   std::chrono::steady_clock::time_point told_ = begun_;
 };
@@ -268,13 +144,59 @@ void check_options(const Options& o) {
   }
 }
 
+Picoseconds time_of(const char* option, const std::string& text) {
+  try {
+    return parse_time(text);
+  } catch (const TopologyError& error) {
+    throw TopologyError(std::string(option) + ": " + error.what());
+  }
+}
+
+// A queue, or a buffer, that holds no packet passes none on.
+void check_room(const char* option, uint64_t bytes, double value, const NetworkFacts& facts) {
+  if (bytes >= facts.packet_bytes) return;
+  std::array<char, 160> text{};
+  std::snprintf(
+      text.data(), text.size(),
+      "%s %g is %llu octets, less than a packet of %u; give at least %.3g", option, value,
+      static_cast<unsigned long long>(bytes), facts.packet_bytes,
+      value * 1.01 * facts.packet_bytes / static_cast<double>(std::max<uint64_t>(bytes, 1)));
+  throw TopologyError(text.data());
+}
+
+void set_switches(RunPlan& plan, const Options& o, const NetworkFacts& facts) {
+  plan.switches = switches_for(facts, !o.is_trimming_off, plan.stack.congestion);
+  if (o.queue_bdp > 0) {
+    plan.switches.low_bytes =
+        static_cast<uint32_t>(std::min<double>(o.queue_bdp * facts.bdp_bytes, UINT32_MAX));
+    check_room("--queue-bdp", plan.switches.low_bytes, o.queue_bdp, facts);
+  }
+  plan.switches.buffer_bytes = static_cast<uint64_t>(o.buffer_mb * 1e6);
+  if (o.buffer_mb > 0) {
+    check_room("--buffer-mb", plan.switches.buffer_bytes, o.buffer_mb, facts);
+  }
+  plan.switches.adaptive = o.is_adaptive;
+  plan.switches.pfc = o.is_pfc;
+  if (!o.pfc_thresholds.empty()) set_thresholds(plan.switches, o.pfc_thresholds);
+}
+
+void set_times(RunPlan& plan, const Options& o) {
+  if (!o.until.empty()) plan.until = time_of("--until", o.until);
+  if (!o.report.empty()) plan.sample_every = kMicrosecond;
+  if (!o.sample_every.empty()) {
+    plan.sample_every = time_of("--sample", o.sample_every);
+    if (plan.sample_every == 0) throw TopologyError("--sample: the interval is above 0");
+  }
+  plan.reroute_after =
+      o.reroute_after == "never" ? kNever : time_of("--reroute-after", o.reroute_after);
+}
+
 RunPlan make_plan(const Options& o) {
   check_options(o);
   RunPlan plan;
   LinkDefaults links;
   links.mbps = static_cast<uint64_t>(o.link_gbps * 1000);
-  plan.topology = make_topology(o.topology, links);
-  plan.traffic = make_traffic(o, plan.topology.hosts());
+  plan.topology = make_topology(o.asked.topology, links);
   plan.stack = o.stack;
   if (plan.stack.congestion.empty()) plan.stack.congestion = congestion_names().front();
   if (const auto* const model = sim::transports::transport_named(plan.stack.congestion)) {
@@ -285,29 +207,13 @@ RunPlan make_plan(const Options& o) {
   plan.seed = o.seed;
   const Routes routes(plan.topology, o.seed);
   const NetworkFacts facts = facts_of(plan.topology, routes, plan.stack.mtu_bytes);
-  plan.switches = switches_for(facts, !o.is_trimming_off, plan.stack.congestion);
-  if (o.queue_bdp > 0) {
-    plan.switches.low_bytes =
-        static_cast<uint32_t>(std::min<double>(o.queue_bdp * facts.bdp_bytes, UINT32_MAX));
-  }
-  plan.switches.buffer_bytes = static_cast<uint64_t>(o.buffer_mb * 1e6);
-  plan.switches.adaptive = o.is_adaptive;
-  plan.switches.pfc = o.is_pfc;
-  if (!o.pfc_thresholds.empty()) set_thresholds(plan.switches, o.pfc_thresholds);
-  if (!o.until.empty()) plan.until = parse_time(o.until);
-  if (!o.report.empty()) plan.sample_every = kMicrosecond;
-  if (!o.sample_every.empty()) plan.sample_every = parse_time(o.sample_every);
-  plan.reroute_after = o.reroute_after == "never" ? kNever : parse_time(o.reroute_after);
+  plan.traffic = make_traffic(o, plan.topology.hosts(), static_cast<double>(facts.mbps) / 1000);
+  set_switches(plan, o, facts);
+  set_times(plan, o);
   for (const std::string& text : o.changes) {
     for (const LinkChange& c : parse_change(plan.topology, text)) plan.changes.push_back(c);
   }
   return plan;
-}
-
-void write_file(const std::string& path, const std::string& text) {
-  std::ofstream out(path, std::ios::binary);
-  out << text;
-  if (!out.flush()) throw TopologyError(path + ": cannot be written");
 }
 
 // The names of files in it may be of any octets.
@@ -320,23 +226,24 @@ int run_fabric(const Options& options) {
     if (!options.report.empty() && !can_draw()) {
       throw TopologyError("built without D3, so there is no --report (Debian: node-d3)");
     }
+    if (options.json == "-" && options.report == "-") {
+      throw TopologyError("--json - and --report -: both would be on standard output");
+    }
     const RunPlan plan = make_plan(options);
-    Progress progress;
+    OutputFile json_file("--json", options.json), page_file("--report", options.report);
+    Progress progress(plan);
     const RunResult result = run(plan, [&](const RunState& state) {
       if (!options.is_quiet) progress.tell(state);
     });
     const double seconds = std::max(progress.seconds(), 1e-6);
-    print_summary(options.json == "-" ? stderr : stdout, plan, result, seconds);
-    const bool is_asked = !options.json.empty() || !options.report.empty();
-    const nlohmann::json whole = is_asked ? json_of(options, plan, result) : nlohmann::json();
-    if (options.json == "-") {
-      std::printf("%s\n", text_of(whole).c_str());
-    } else if (!options.json.empty()) {
-      write_file(options.json, text_of(whole) + "\n");
-    }
-    if (!options.report.empty()) {
-      write_file(options.report, report_page(whole, plan.topology, result));
-    }
+    const bool is_stdout_taken = options.json == "-" || options.report == "-";
+    print_summary(is_stdout_taken ? stderr : stdout, plan, result, seconds);
+    std::fflush(stdout);
+    const bool is_asked = json_file.is_asked() || page_file.is_asked();
+    const nlohmann::json whole =
+        is_asked ? json_of_run(options.asked, plan, result) : nlohmann::json();
+    if (json_file.is_asked()) json_file.write(text_of(whole) + "\n");
+    if (page_file.is_asked()) page_file.write(report_page(whole, plan.topology, result));
     const bool has_failed = std::ranges::any_of(result.flows, &FlowRecord::failed);
     return result.is_finished && !has_failed ? 0 : 1;
   } catch (const std::runtime_error& error) {
@@ -397,15 +304,17 @@ std::function<int()> add_run(CLI::App& app) {
   const auto options = std::make_shared<Options>();
   Options& o = *options;
   CLI::App& run = *app.add_subcommand("run", "Run flows over a fabric of switches");
-  run.add_option("--topo", o.topology,
+  run.add_option("--topo", o.asked.topology,
                  "File of htsim, fattree:K, leafspine:AxDxU, rail:NxG or railonly:NxG, then "
-                 ",gbps= ,latency= ,switch= ,oversub= ,planes= ,tiers= ,spines= ,scaleup=")
+                 ",gbps= ,latency= ,switch=; for a fattree ,oversub= ,planes= ,tiers=; for a "
+                 "leafspine ,planes=; for rails ,scaleup=, and ,spines= for rail")
       ->capture_default_str();
-  run.add_option("--matrix", o.matrix, "Flows: a file of htsim (.cm, .tm)");
-  run.add_option("--workload", o.workload,
+  run.add_option("--matrix", o.asked.matrix, "Flows: a file of htsim (.cm, .tm)");
+  run.add_option("--workload", o.asked.workload,
                  "Flows by name and values, such as incast:senders=8,bytes=2MB or permutation; "
                  "uet_sim traffic --help lists the names");
-  run.add_option("--plan", o.plan, "Flows of a training step: a TOML file as for uet_sim plan");
+  run.add_option("--plan", o.asked.plan,
+                 "Flows of a training step: a TOML file as for uet_sim plan");
   run.add_option("--cc", o.stack.congestion, congestion_help())
       ->check(CLI::Validator(congestion_problem, "NAME"));
   run.add_option("--lb", o.stack.balancing, "How paths are chosen")
@@ -433,10 +342,12 @@ std::function<int()> add_run(CLI::App& app) {
                  "Time until all switches know of a failure; or never")
       ->capture_default_str();
   run.add_option("--seed", o.seed, "Seed; the same seed sends the same packets")
+      ->check(whole_number())
       ->capture_default_str();
   run.add_option("--until", o.until, "Simulated time at which the run ends, such as 5ms");
   run.add_option("--json", o.json, "File for the result; -: standard output");
-  run.add_option("--report", o.report, "File for a page with pictures of the result");
+  run.add_option("--report", o.report,
+                 "File for a page with pictures of the result; -: standard output");
   run.add_option("--sample", o.sample_every,
                  "Interval of samples of queues and windows, such as 2us; with --report 1us");
   run.add_flag("--quiet", o.is_quiet, "Print no progress on standard error");

@@ -6,6 +6,7 @@
 #include "tools/sim/compare.h"
 #include "tools/sim/plan.h"
 #include "tools/sim/run.h"
+#include "tools/sim/sweep.h"
 #include "tools/sim/traffic.h"
 
 #include <nlohmann/json.hpp>
@@ -172,7 +173,9 @@ int main(int argc, char** argv) {
       "Runs the uet stack between simulated endpoints under faults drawn from a seed.\n"
       "Exit status: 0 every oracle held, 1 an oracle failed, 2 wrong usage.",
       "uet_sim"};
-  app.add_option("--seed", options.seeds, "First seed, or several")->capture_default_str();
+  app.add_option("--seed", options.seeds, "First seed, or several")
+      ->check(uet::tools::whole_number())
+      ->capture_default_str();
   app.add_option("--count", options.count, "Number of seeds to run, from each given seed on")
       ->check(CLI::Range(uint64_t{1}, uint64_t{1} << 40))
       ->capture_default_str();
@@ -206,6 +209,8 @@ int main(int argc, char** argv) {
   const auto run_fabric = uet::tools::add_run(app);
   const auto compare = uet::tools::add_compare(app);
   const auto traffic = uet::tools::add_traffic(app);
+  uet::tools::add_sweep(app);
+  if (uet::tools::is_sweep(argc, argv)) return uet::tools::run_sweep(app, argv);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
   if (app.got_subcommand("plan")) return plan();
   if (app.got_subcommand("run")) return run_fabric();

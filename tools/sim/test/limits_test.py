@@ -61,14 +61,41 @@ class LimitsTest(unittest.TestCase):
     def test_options(self):
         for option, values in {
                 "--link-gbps": ("nan", "inf", "-1", "0", "1e7", "x"),
-                "--queue-bdp": ("nan", "inf", "-1", "1e30"),
-                "--buffer-mb": ("nan", "inf", "-1", "1e30"),
-                "--until": ("nan", "-1s", "1e300s"), "--sample": ("nan", "-1us"),
+                "--queue-bdp": ("nan", "inf", "-1", "1e30", "0.001"),
+                "--buffer-mb": ("nan", "inf", "-1", "1e30", "0.000001", "0.0000001"),
+                "--until": ("nan", "-1s", "1e300s"), "--sample": ("nan", "-1us", "0us"),
+                "--seed": ("-1", "99999999999999999999999", "1.5", "x"),
+                "--cc": ("srd,paths=1e9", "srd,paths=0", "swift,base-us=1e300",
+                         "tfc --window-bytes=1"),
+                "--fail": ("leaf0:up0@1us+1us*4000000000", "leaf0:up0@1us+1000s*10000",
+                           "leaf0:up0@1us+0us*3", "leaf0:up0@1us+1us*0"),
                 "--mtu": ("0", "-1", "nan", "100000"), "--evs": ("0", "65537"),
-                "--window-bytes": ("-1", "99999999999999999999")}.items():
+                "--json": ("/nonexist/x", "/"), "--report": ("/nonexist/x", "/"),
+                "--window-bytes": ("-1", "99999999999999999999", "5")}.items():
             for value in values:
                 self.assert_refused("--topo", "fattree:4", "--workload", "permutation",
-                                    f"{option}={value}")
+                                    *f"{option}={value}".split(" "))
+
+    def test_a_refused_run_leaves_files_alone(self):
+        kept, new = self.file("kept.json", "kept"), self.folder / "new.json"
+        for path in (kept, new):
+            self.assert_refused("--topo", "fattree:4", "--workload", "permutation", "--json", path,
+                                "--cc", "tfc", "--window-bytes", "1")
+        self.assertEqual(kept.read_text(), "kept")
+        self.assertFalse(new.exists())
+
+    def test_numbers_of_flows(self):
+        for words in (["all-to-all"], ["ring-all-reduce"], ["experts"], ["all-gather"],
+                      ["broadcast", "--chunks", "1000"], ["tree-all-reduce", "--chunks", "1000"]):
+            self.assert_refused_at_once("traffic", *words, "--hosts", "1000000")
+        self.assert_refused_at_once("traffic", "poisson", "--time", "1week")
+
+    def assert_refused_at_once(self, *words):
+        with self.subTest(words=words):
+            done = subprocess.run([self.program, *words], capture_output=True, check=False,
+                                  timeout=100)
+            self.assertEqual((done.returncode, done.stdout), (2, b""), done.stderr)
+            self.assertRegex(done.stderr, rb"\Auet_sim[^\n]+ flows are more than [^\n]+\n\Z")
 
     def test_names_of_topologies(self):
         for topology in ("fattree:0", "fattree:-4", "fattree:4294967296", "fattree:100000",
@@ -77,7 +104,8 @@ class LimitsTest(unittest.TestCase):
                          "fattree:4,gbps=nan", "fattree:4,gbps=inf", "fattree:4,latency=-1us",
                          "fattree:4,latency=1e300s", "rail:1000000x1000000",
                          "railonly:65536x65536", "rail:8x8,spines=4000000000",
-                         "fattree:4,planes=4000000000"):
+                         "fattree:4,planes=4000000000", "leafspine:4x8x8,oversub=4",
+                         "rail:4x4,planes=2", "fattree:4,spines=1", "/"):
             self.assert_refused("--topo", topology, "--workload", "permutation")
 
     def test_files_of_topologies(self):
@@ -103,8 +131,10 @@ class LimitsTest(unittest.TestCase):
                      head.format(1) + "0->1 start -1 size 2\n",
                      head.format(1) + "0->99 start 0 size 2\n",
                      head.format(2) + "0->1 id 1 start 0 size 2\n0->2 id 1 start 0 size 2\n",
+                     head.format(1) + f"0->1 start 0 size {2**60}\n",
                      f"Nodes {2**31}\nConnections 1\n0->1 start 0 size 2\n", "\0\xff"):
             self.assert_refused("--topo", "fattree:4", "--matrix", self.file("bad.cm", text))
+        self.assert_refused("--topo", "fattree:4", "--matrix", "/")
 
     def test_a_result_has_names_of_any_octets(self):
         matrix = self.file(os.fsdecode(b"m\xff.cm"),
