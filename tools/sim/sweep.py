@@ -7,7 +7,8 @@ Usage: uet_sim_sweep FOLDER [--seeds 1-10] [--vary OPTION=VALUE,VALUE...]... [--
 
   FOLDER         results: one JSON file for each point, table.csv with the totals of all. Points
                  whose file is there are not run again, so a sweep that was cut off goes on; a
-                 folder of a sweep with other OPTIONS is refused
+                 folder of a sweep with other OPTIONS is refused. Progress, and the time that is
+                 left, go to standard error
   --seeds        first and last seed, or one (default 1)
   --vary         values of an option of uet_sim run, such as cc=nscc,fixed; may be repeated. Values
                  that have commas are parted by ;
@@ -29,7 +30,8 @@ import shutil
 import subprocess
 import sys
 import tempfile
-from concurrent.futures import ThreadPoolExecutor
+import time
+from concurrent.futures import ThreadPoolExecutor, as_completed
 
 
 def seeds_of(text):
@@ -52,19 +54,25 @@ def name_of(point):
     return re.sub(r"[^A-Za-z0-9=,.+_-]", lambda c: f"%{ord(c[0]):02x}", text) + ".json"
 
 
-def run_point(command, path):
-    """Runs one point unless its result is there; the error of a run that gave none."""
-    path = pathlib.Path(path)
+def run_point(command, path, note, options):
+    """Runs one point unless its result is there; the error of a run that gave none. The first
+    result claims the folder: `note` says for which options it is."""
+    path, note = pathlib.Path(path), pathlib.Path(note)
     if path.exists():
         return ""
-    handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
-    os.close(handle)
-    done = subprocess.run([*command, "--quiet", "--json", unfinished], capture_output=True,
-                          text=True, check=False)
-    if done.returncode in (0, 1) and os.path.getsize(unfinished) > 0:
-        os.replace(unfinished, path)  # whole, or not there
-        return ""
-    os.unlink(unfinished)
+    try:
+        handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
+        os.close(handle)
+        done = subprocess.run([*command, "--quiet", "--json", unfinished], capture_output=True,
+                              text=True, check=False)
+        if done.returncode in (0, 1) and os.path.getsize(unfinished) > 0:
+            if not note.exists():
+                note.write_text(options)
+            os.replace(unfinished, path)  # whole, or not there
+            return ""
+        os.unlink(unfinished)
+    except OSError as error:
+        return str(error)
     return done.stderr.strip() or f"exit status {done.returncode}"
 
 
@@ -98,25 +106,45 @@ def write_table(folder, names, points):
     return is_well
 
 
-def claim(folder, rest):
-    """The folder is for points with these options."""
+def fail(text):
+    print(f"uet_sim_sweep: {text} (see uet_sim_sweep --help)", file=sys.stderr)
+    sys.exit(2)
+
+
+def check_folder(folder, note, text):
+    """It is new, or for points with these options."""
     folder.mkdir(parents=True, exist_ok=True)
-    note = folder / "options.txt"
-    text = "\n".join(rest) + "\n"
-    if not note.exists():
-        note.write_text(text)
-    elif note.read_text() != text:
-        print(f"uet_sim_sweep: {note} has other options; take another folder", file=sys.stderr)
-        sys.exit(2)
+    if note.exists() and note.read_text() != text:
+        fail(f"{note} has other options; take another folder")
+    if not os.access(folder, os.W_OK | os.X_OK):
+        fail(f"{folder}: no file can be made there")
     for left in folder.glob(".*.part"):  # of a sweep that was cut off
         left.unlink()
+
+
+class Progress:
+    """A line on standard error when a point is done, once a second at most, and at the end."""
+
+    def __init__(self, points, there):
+        self.points, self.done, self.there = points, there, there
+        self.begun = self.told = time.monotonic()
+
+    def tell(self):
+        self.done += 1
+        now, left = time.monotonic(), self.points - self.done
+        if now - self.told < 1 and left > 0:
+            return
+        self.told = now
+        seconds = (now - self.begun) / (self.done - self.there) * left
+        print(f"{self.done} of {self.points} points, about {seconds:.0f} s left", file=sys.stderr,
+              flush=True)
 
 
 def arguments():
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
-    parser = argparse.ArgumentParser(prog="uet_sim_sweep", usage=__doc__.split("Usage: ")[1],
-                                     add_help=False)
+    parser = argparse.ArgumentParser(prog="uet_sim_sweep", add_help=False)
+    parser.error = fail
     parser.add_argument("-h", "--help", action="store_true")
     parser.add_argument("folder", nargs="?", type=pathlib.Path)
     parser.add_argument("--seeds", type=seeds_of, default=["1"])
@@ -134,30 +162,39 @@ def arguments():
                                           else shutil.which("uet_sim"))
     if options.program is None:
         parser.error("there is no uet_sim; see --program")
+    if shutil.which(options.program) is None:
+        parser.error(f"--program {options.program}: no program that can be run")
     return options, words[cut + 1:]
 
 
 def main():
     options, rest = arguments()
-    claim(options.folder, rest)
+    note, text = options.folder / "options.txt", "\n".join(rest) + "\n"
+    check_folder(options.folder, note, text)
     axes = [*options.vary, ("seed", options.seeds)]
     points = [list(zip([name for name, _ in axes], values))
               for values in itertools.product(*(values for _, values in axes))]
     commands = [[options.program, "run", *rest, *(f"--{name}={value}" for name, value in point)]
                 for point in points]
     paths = [str(options.folder / name_of(point)) for point in points]
-    there = sum(os.path.exists(path) for path in paths)
+    to_run = [i for i, path in enumerate(paths) if not os.path.exists(path)]
+    there = len(points) - len(to_run)
     workers, what = executor(options.jobs)
-    print(f"{len(points)} points, {there} of them are there; {what}", file=sys.stderr)
-    failed = 0
+    print(f"{len(points)} points, {there} of them are there; {what}", file=sys.stderr, flush=True)
+    failed, progress = 0, Progress(len(points), there)
     with workers as pool:
-        for point, problem in zip(points, pool.map(run_point, commands, paths)):
-            if problem:
+        runs = {pool.submit(run_point, commands[i], paths[i], str(note), text): i for i in to_run}
+        for run in as_completed(runs):
+            if problem := run.result():
                 failed += 1
-                print(f"{name_of(point)[:-5]}: {problem}", file=sys.stderr)
+                print(f"{name_of(points[runs[run]])[:-5]}: {problem}", file=sys.stderr)
+            progress.tell()
     is_well = write_table(options.folder, [name for name, _ in axes], points)
     return 1 if failed or not is_well else 0
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    try:
+        sys.exit(main())
+    except OSError as wrong:
+        fail(wrong)

@@ -80,8 +80,33 @@ class LocalTest(SweepTest):
         self.assertEqual(self.table()[0]["finished"], "False")
 
     def test_wrong_usage(self):
-        for words in (["--seeds", "3-1"], ["--seeds", "x"], ["--vary", "lb"], ["--jobs", "0"]):
-            self.assertEqual(self.sweep(*words, *SMALL).returncode, 2, words)
+        for words in (["--seeds", "3-1"], ["--seeds", "x"], ["--vary", "lb"], ["--jobs", "0"],
+                      ["--nonsense"], ["--program", "/nonexist"]):
+            self.look_at_a_line(self.sweep(*words, *SMALL), words)
+        self.folder = pathlib.Path("/proc/nowhere")
+        self.look_at_a_line(self.sweep(*SMALL), "/proc/nowhere")
+
+    def look_at_a_line(self, done, words):
+        self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+        self.assertRegex(done.stderr, r"\Auet_sim_sweep: [^\n]+\n\Z", words)
+
+    def test_options_that_give_no_result_claim_no_folder(self):
+        self.assertEqual(self.sweep(*SMALL, "--mtx", "2048").returncode, 1)
+        self.assertEqual(self.sweep(*SMALL, "--mtu", "2048").returncode, 0)
+        self.assertIn("2048", (self.folder / "options.txt").read_text())
+
+    def test_progress_goes_to_standard_error(self):
+        done = self.sweep("--seeds", "1-2", *SMALL)
+        self.assertEqual(done.stdout, "")
+        self.assertIn("2 of 2 points, about 0 s left", done.stderr)
+
+    def test_it_is_a_command_of_the_simulator(self):
+        done = subprocess.run([PROGRAM, "sweep", str(self.folder), "--seeds", "1-2", *SMALL],
+                              capture_output=True, text=True, check=False, timeout=300)
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(len(self.table()), 2)
+        told = subprocess.run([PROGRAM, "--help"], capture_output=True, text=True, check=True)
+        self.assertIn("uet_sim_sweep", told.stdout)
 
 
 class MpiTest(SweepTest):
