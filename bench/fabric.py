@@ -66,6 +66,7 @@ CASES = {
     "permutation 32, 4:1": ("perm_32n_32c_2MB.cm", None, "leaf_spine_tiny.topo", 10000, None),
     "incast 126:1": ("incast_collateral_128.cm", "fattree:8", None, 60000, "most"),
     "its victim": ("incast_collateral_128.cm", "fattree:8", None, 60000, "rest"),
+    "outcast 1:10": ("outcast_incast.cm", "fattree:8", None, 10000, None),
 }
 MEASURES = ("mean", "p99", "max", "trimmed", "resent")
 
