@@ -18,8 +18,8 @@ bool has_dpdcid(std::span<const std::byte> datagram) { return datagram.size() >=
 Pdcid dpdcid_of(std::span<const std::byte> datagram) {
   return Pdcid(wire::load_u16(datagram.data() + kDpdcidAt));
 }
-// For another PDC than the datagram before it, whose PDC is on its way to the cache. A burst has
-// one.
+// It is for another PDC than the datagram before it, whose PDC is on its way to the cache. Packets
+// of a burst have one PDC.
 bool begins_anew(const RxDatagram* d) {
   const bool are_named = has_dpdcid(d[-1].bytes) && has_dpdcid(d->bytes);
   return !are_named || dpdcid_of(d[-1].bytes) != dpdcid_of(d->bytes);

@@ -1,4 +1,4 @@
-// The network of a run as the network of its world: it knows which port is which host's.
+// The network of a run as the network of its world: it maps ports to hosts.
 #pragma once
 
 #include "sim/world/clock.h"

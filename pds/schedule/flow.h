@@ -59,7 +59,7 @@ struct Path : ListNode<struct OpenPathTag> {
   bool may_send(uint32_t bytes, Instant now, bool takes_no_credit = false) const {
     return is_admitted(bytes, takes_no_credit) && now >= ccc.earliest_send();
   }
-  // What admits packets has changed. Who is held back does not count as a sender. [CMS-126]
+  // What admits packets has changed. A path that is held back does not count as a sender. [CMS-126]
   void note_room() {
     if (ccc.has_credit()) backlog.set_held(!is_admitted(limits.packet_bytes_max));
   }

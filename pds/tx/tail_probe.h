@@ -47,25 +47,29 @@ class TailProbe {
   // Whether this is the number of the one on its way.
   bool is_answer(uint16_t opaque) const { return is_out_ && opaque == opaque_; }
   void note_answered() {
-    is_out_ = asks_losses_ = false;
+    is_out_ = asks_losses_ = has_early_ = false;
     unheard_ = 0;
   }
-  void note_refused() {
+  // is_early: the peer may have been in SYN, then and when the others under way were sent.
+  void note_refused(bool is_early) {
     unheard_ = (unheard_ - 1) & kUnheardMax;
     is_out_ = false;
     was_refused_ = true;
+    has_early_ = is_early && unheard_ != 0;
   }
 
   Psn psn() const { return psn_; }
   uint8_t unheard() const { return unheard_; }  // neither answered nor refused; saturates
   bool was_refused() const { return was_refused_; }
+  // Of those under way, some may have met a peer in SYN.
+  bool has_early() const { return has_early_; }
   // Since the last one went, or the last silence was noted.
   Duration age(Instant now) const { return SentTick::age(tick_, now); }
   Duration since(Instant now) const { return SentTick::since(tick_, now); }
 
  private:
   static constexpr uint8_t kCountMax = 63;
-  static constexpr uint8_t kUnheardMax = 63;
+  static constexpr uint8_t kUnheardMax = 31;
 
   uint32_t tick_ = 0;
   Psn psn_;
@@ -75,7 +79,8 @@ class TailProbe {
   uint8_t was_refused_ : 1 = 0;
   uint8_t is_due_ : 1 = 0;
   uint8_t is_out_ : 1 = 0;
-  uint8_t unheard_ : 6 = 0;
+  uint8_t has_early_ : 1 = 0;
+  uint8_t unheard_ : 5 = 0;
 };
 static_assert(sizeof(TailProbe) == 12);
 

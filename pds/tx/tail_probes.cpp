@@ -116,8 +116,8 @@ bool TailProbes::refuses_probe(Pdc& pdc, const wire::Nack& nack) {
   // Before the peer has our first ACK it refuses any Probe, also each other one that went by then:
   // that shows no more than that it is there.
   const bool may_be_in_syn =
-      !pdc.is_initiator() && (!pdc.proof.is_confirmed() || pdc.tail.was_refused());
-  pdc.tail.note_refused();
+      !pdc.is_initiator() && (!pdc.proof.is_confirmed() || pdc.tail.has_early());
+  pdc.tail.note_refused(may_be_in_syn);
   res_.counters.add(Count::probe_refused);
   if (!may_be_in_syn) res_.peers[pdc.peer].no_probe = true;
   proofs_.confirm(pdc, nack);

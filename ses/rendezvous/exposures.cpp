@@ -80,7 +80,7 @@ Instant Exposures::next_look(const TxMessage& m) const {
 // Nothing is outstanding that would show that the target is gone: probe it [SES-051]. A target that
 // knows the message reads it or says that it will not, however long it waits for others. But a
 // target of another implementation may accept every probe, and have given up: the third probe names
-// no message. Only who refuses that one is believed when it accepts the others. [SES-192]
+// no message. A target that refuses it is believed when it accepts the others. [SES-192]
 bool Exposures::on_silence(Exposure& x) {
   x.is_trial = x.should_be_read() && x.idle_looks >= kIdleLooksMax;
   if (x.is_trial && !x.is_known) x.is_given_up = true;

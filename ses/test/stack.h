@@ -19,7 +19,6 @@ namespace uet::ses::test {
 
 using Octets = std::vector<std::byte>;
 
-// A station.
 struct Side {
   Side(uint8_t number, uint64_t seed) {
     self.family = FabricAddress::Family::ipv4;

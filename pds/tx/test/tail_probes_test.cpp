@@ -133,6 +133,11 @@ TEST_F(TailProbesPartTest, AnInitiatorInSynMayRefuseSeveral) {
   EXPECT_TRUE(pdc.proof.is_confirmed());
   EXPECT_TRUE(probes_.refuses_probe(pdc, nack));
   EXPECT_FALSE(peers_[peer_].no_probe);
+  // One that it refuses later shows that it knows none.
+  pdc.tail.want();
+  probe(pdc, kNow + kRto * 3);
+  EXPECT_TRUE(probes_.refuses_probe(pdc, nack));
+  EXPECT_TRUE(peers_[peer_].no_probe);
 }
 
 }  // namespace
