@@ -42,7 +42,8 @@ class LastRequestPartTest : public testing::Test {
   std::vector<std::byte> octets_;
 };
 
-// [PDS-060, WIRE-002] It has the next PSN, clears as far, and says of itself what its own datagram says.
+// [PDS-060, WIRE-002] It has the next PSN, clears as far, and says of itself what its own datagram
+// says.
 TEST_F(LastRequestPartTest, TheNextRequestIsReadFromTheLastOne) {
   read(request(500, -7));
   for (int16_t i = 1; i <= 3; ++i) {
