@@ -7,8 +7,8 @@ Usage: uet_sim_sweep FOLDER [--seeds 1-10] [--vary OPTION=VALUE,VALUE...]... [--
 
   FOLDER         results: one JSON file for each point, table.csv with the totals of all. Points
                  whose file is there are not run again, so a sweep that was cut off goes on; a
-                 folder of a sweep with other OPTIONS is refused. Progress, and the time that is
-                 left, go to standard error
+                 folder of a sweep with other OPTIONS is refused, and one in which another sweep
+                 runs. Progress, and the time that is left, go to standard error
   --seeds        first and last seed, or one (default 1)
   --vary         values of an option of uet_sim run, such as cc=nscc,fixed; may be repeated. Values
                  that have commas are parted by ;
@@ -21,6 +21,7 @@ Needs python3-mpi4py only where MPI is used.
 """
 import argparse
 import csv
+import fcntl
 import itertools
 import json
 import os
@@ -111,13 +112,23 @@ def fail(text):
     sys.exit(2)
 
 
+def lock(folder):
+    """Until this process ends, no other sweep runs in the folder."""
+    handle = os.open(folder / ".lock", os.O_RDWR | os.O_CREAT, 0o666)
+    try:
+        fcntl.flock(handle, fcntl.LOCK_EX | fcntl.LOCK_NB)
+    except BlockingIOError:
+        fail(f"{folder}: another sweep runs in this folder")
+
+
 def check_folder(folder, note, text):
-    """It is new, or for points with these options."""
+    """It is new, or for points with these options, and of this sweep alone."""
     folder.mkdir(parents=True, exist_ok=True)
-    if note.exists() and note.read_text() != text:
-        fail(f"{note} has other options; take another folder")
     if not os.access(folder, os.W_OK | os.X_OK):
         fail(f"{folder}: no file can be made there")
+    lock(folder)
+    if note.exists() and note.read_text() != text:
+        fail(f"{note} has other options; take another folder")
     for left in folder.glob(".*.part"):  # of a sweep that was cut off
         left.unlink()
 

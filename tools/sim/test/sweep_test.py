@@ -11,6 +11,7 @@ import shutil
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 PROGRAM = SWEEP = ""
@@ -67,6 +68,29 @@ class LocalTest(SweepTest):
         done = self.sweep(*SMALL, "--mtu", "2048")
         self.assertEqual(done.returncode, 2)
         self.assertIn("other options", done.stderr)
+
+    def test_two_sweeps_of_a_folder_do_not_run_at_once(self):
+        waits = self.folder.parent / "waits"  # with its point, until there is a file `go`
+        waits.write_text(f'#!/bin/sh\nuntil test -e "$0.go"; do sleep 0.02; done\n'
+                         f'exec "{PROGRAM}" "$@"\n')
+        waits.chmod(0o755)
+        command = [sys.executable, SWEEP, str(self.folder), "--program", str(waits), *SMALL]
+        with subprocess.Popen(command, stderr=subprocess.PIPE, text=True) as first:
+            try:
+                until = time.monotonic() + 60
+                while not (begun := list(self.folder.glob(".*.part"))):
+                    self.assertLess(time.monotonic(), until)
+                    time.sleep(0.02)
+                second = self.sweep(*SMALL)
+                self.look_at_a_line(second, "second")
+                self.assertIn("another sweep runs in this folder", second.stderr)
+                self.assertEqual(list(self.folder.glob(".*.part")), begun)
+            finally:
+                waits.with_name("waits.go").touch()
+            _, told = first.communicate(timeout=300)
+        self.assertEqual(first.returncode, 0, told)
+        self.assertEqual(self.sweep(*SMALL).returncode, 0)  # the lock has gone with the first
+        self.assertEqual(len(self.table()), 1)
 
     def test_a_point_that_cannot_be_run_is_named(self):
         done = self.sweep("--vary", "lb=mixed,none", *SMALL)
