@@ -79,11 +79,11 @@ class TreeBuilder {
 constexpr uint32_t kHostsMax = 524'288;             // as fattree:128 has
 constexpr uint32_t kPlanesMax = 32;                 // that entropy values can be dealt to [CMS-156]
 constexpr uint32_t kLinksMax = 65'536;              // of a switch, each way
-constexpr uint64_t kCablesMax = uint64_t{1} << 24;  // of a tree; fattree:128 has 1.5 million
+constexpr uint64_t kCablesMax = uint64_t{1} << 24;  // fattree:128 has 1.5 million
 
-constexpr const char* kTooManyCables = "a tree has at most 16,777,216 cables";
+constexpr const char* kTooManyCables = "a topology has at most 16,777,216 cables";
 
-void check_tree(const Tree& tree) {
+void check_tree(const Tree& tree, uint32_t planes) {
   const Tier& low = tree.tier[0];
   const Tier& high = tree.tier[1];
   const Tier& top = tree.tier[2];
@@ -101,14 +101,14 @@ void check_tree(const Tree& tree) {
   require(high.down == tree.pod / low.down * high.bundle,
           "the radix down of tier 1 is not the number of tier 0 switches in a pod");
   const uint64_t up = uint64_t{tree.hosts / low.down} * low.up;
-  require(tree.hosts + up <= kCablesMax, kTooManyCables);
+  require((tree.hosts + up) * planes <= kCablesMax, kTooManyCables);
   if (tree.tiers == 2) return require(tree.pod == tree.hosts, "with 2 tiers there is one pod");
   require(high.up > 0 && top.bundle > 0 && high.up % top.bundle == 0,
           "the bundle of tier 2 does not divide the radix up of tier 1");
   require(top.down == tree.hosts / tree.pod * top.bundle,
           "the radix down of tier 2 is not the number of pods");
   const uint64_t middles = uint64_t{tree.hosts / tree.pod} * (low.up / high.bundle);
-  require(middles * high.up <= kCablesMax - tree.hosts - up, kTooManyCables);
+  require((tree.hosts + up + middles * high.up) * planes <= kCablesMax, kTooManyCables);
 }
 
 // The words behind the kind: the numbers between x, then name=value.
@@ -239,6 +239,9 @@ Topology rails(const Request& request, const LinkDefaults& links, bool has_spine
   UET_ASSERT(nodes > 0 && rail_count > 0);
   require(uint64_t{nodes} * rail_count <= kHostsMax && request.number("spines", 1) <= kLinksMax,
           request.whole + ": at most 524,288 hosts and 65,536 spines");
+  const uint32_t spines = has_spines ? request.number("spines", nodes) : 0;
+  // The others are four for each host at most.
+  require(uint64_t{spines} * rail_count <= kCablesMax, kTooManyCables);
   const auto named = request.options.find("scaleup");
   const uint64_t inner = named == request.options.end() ? 3'600'000 : parse_gbps(named->second);
   constexpr Picoseconds kInside = 200 * kNanosecond;
@@ -262,8 +265,6 @@ Topology rails(const Request& request, const LinkDefaults& links, bool has_spine
     out.connect(card, to_node, inner, kInside, true);
     out.connect(card, to_rail, links.mbps, links.latency);
   }
-  if (!has_spines) return out;
-  const uint32_t spines = request.number("spines", nodes);
   for (uint32_t i = 0; i < spines; ++i) {
     const uint32_t spine = out.add_switch("spine" + std::to_string(i), 1, links.switch_latency);
     for (const uint32_t r : rail) out.connect(r, spine, links.mbps, links.latency);
@@ -274,7 +275,7 @@ Topology rails(const Request& request, const LinkDefaults& links, bool has_spine
 }  // namespace
 
 Topology build_tree(const Tree& tree, uint32_t planes) {
-  check_tree(tree);
+  check_tree(tree, planes);
   Topology out;
   for (uint32_t host = 0; host < tree.hosts; ++host) out.add_host();
   for (uint32_t plane = 0; plane < planes; ++plane) TreeBuilder(out, tree, plane).build();

@@ -217,10 +217,10 @@ TEST(GenerateTest, ATreeWithBillionsOfCablesIsRefused) {
   };
   EXPECT_EQ(says("Nodes 524288\nTiers 3\nPodsize 8\nTier 0\nRadix_Down 1\nRadix_Up 65536\n"
                  "Tier 1\nRadix_Down 8\nRadix_Up 1\nTier 2\nRadix_Down 65536\n"),
-            "F:11: a tree has at most 16,777,216 cables");
+            "F:11: a topology has at most 16,777,216 cables");
   EXPECT_EQ(says("Nodes 1024\nTiers 3\nPodsize 1\nTier 0\nRadix_Down 1\nRadix_Up 64\n"
                  "Tier 1\nRadix_Down 1\nRadix_Up 512\nTier 2\nRadix_Down 1024\n"),
-            "F:11: a tree has at most 16,777,216 cables");
+            "F:11: a topology has at most 16,777,216 cables");
 }
 
 TEST(TopologyTest, LinksHaveNames) {

@@ -104,6 +104,8 @@ class LimitsTest(unittest.TestCase):
                          "fattree:4,gbps=nan", "fattree:4,gbps=inf", "fattree:4,latency=-1us",
                          "fattree:4,latency=1e300s", "rail:1000000x1000000",
                          "railonly:65536x65536", "rail:8x8,spines=4000000000",
+                         "rail:1x524288,spines=65536", "fattree:128,planes=16",
+                         "leafspine:512x1024x1024,planes=32",
                          "fattree:4,planes=4000000000", "leafspine:4x8x8,oversub=4",
                          "rail:4x4,planes=2", "fattree:4,spines=1", "/"):
             self.assert_refused("--topo", topology, "--workload", "permutation")
