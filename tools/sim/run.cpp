@@ -152,15 +152,15 @@ Picoseconds time_of(const char* option, const std::string& text) {
   }
 }
 
-// A queue, or a buffer, that holds no packet passes none on.
-void check_room(const char* option, uint64_t bytes, double value, const NetworkFacts& facts) {
+// A queue, or a buffer, that holds no packet passes none on. `unit`: octets of 1 of the option.
+void check_room(const char* option, uint64_t bytes, double value, double unit,
+                const NetworkFacts& facts) {
   if (bytes >= facts.packet_bytes) return;
   std::array<char, 160> text{};
-  std::snprintf(
-      text.data(), text.size(),
-      "%s %g is %llu octets, less than a packet of %u; give at least %.3g", option, value,
-      static_cast<unsigned long long>(bytes), facts.packet_bytes,
-      value * 1.01 * facts.packet_bytes / static_cast<double>(std::max<uint64_t>(bytes, 1)));
+  std::snprintf(text.data(), text.size(),
+                "%s %g is %llu octets, less than a packet of %u; give at least %.3g", option, value,
+                static_cast<unsigned long long>(bytes), facts.packet_bytes,
+                1.01 * facts.packet_bytes / unit);
   throw TopologyError(text.data());
 }
 
@@ -169,11 +169,11 @@ void set_switches(RunPlan& plan, const Options& o, const NetworkFacts& facts) {
   if (o.queue_bdp > 0) {
     plan.switches.low_bytes =
         static_cast<uint32_t>(std::min<double>(o.queue_bdp * facts.bdp_bytes, UINT32_MAX));
-    check_room("--queue-bdp", plan.switches.low_bytes, o.queue_bdp, facts);
+    check_room("--queue-bdp", plan.switches.low_bytes, o.queue_bdp, facts.bdp_bytes, facts);
   }
   plan.switches.buffer_bytes = static_cast<uint64_t>(o.buffer_mb * 1e6);
   if (o.buffer_mb > 0) {
-    check_room("--buffer-mb", plan.switches.buffer_bytes, o.buffer_mb, facts);
+    check_room("--buffer-mb", plan.switches.buffer_bytes, o.buffer_mb, 1e6, facts);
   }
   plan.switches.adaptive = o.is_adaptive;
   plan.switches.pfc = o.is_pfc;

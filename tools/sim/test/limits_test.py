@@ -76,6 +76,18 @@ class LimitsTest(unittest.TestCase):
                 self.assert_refused("--topo", "fattree:4", "--workload", "permutation",
                                     *f"{option}={value}".split(" "))
 
+    def test_the_advice_on_room_is_good(self):
+        words = ["--topo", "fattree:4", "--workload", "permutation:bytes=100kB"]
+        for option, values in {"--queue-bdp": ("0.000001", "1e-12", "0.0001", "0.02"),
+                               "--buffer-mb": ("0.0000001", "1e-12", "0.001")}.items():
+            for value in values:
+                with self.subTest(option=option, value=value):
+                    done = self.run_it(*words, option, value)
+                    self.assertEqual(done.returncode, 2)
+                    self.assertIn(b"; give at least ", done.stderr)
+                    done = self.run_it(*words, option, done.stderr.split()[-1].decode())
+                    self.assertEqual(done.returncode, 0, done.stderr)
+
     def test_a_refused_run_leaves_files_alone(self):
         kept, new = self.file("kept.json", "kept"), self.folder / "new.json"
         for path in (kept, new):
