@@ -2,9 +2,11 @@
 #include "tools/sim/output_file.h"
 
 #include <fcntl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include <cerrno>
+#include <cstdio>
 #include <stdexcept>
 #include <string_view>
 #include <system_error>
@@ -18,20 +20,20 @@ OutputFile::OutputFile(const std::string& option, const std::string& path)
     fd_ = STDOUT_FILENO;
     return;
   }
-  constexpr int kFlags = O_WRONLY | O_CREAT | O_CLOEXEC;
-  fd_ = ::open(path.c_str(), kFlags | O_EXCL, 0666);
-  is_new_ = fd_ >= 0;
-  if (fd_ < 0 && errno == EEXIST) fd_ = ::open(path.c_str(), kFlags, 0666);
+  // What is there, be it a device or a link, is written where it is.
+  struct stat there {};
+  if (::lstat(path.c_str(), &there) != 0) part_ = path + ".part";
+  const std::string& name = part_.empty() ? path_ : part_;
+  fd_ = ::open(name.c_str(), O_WRONLY | O_CREAT | O_CLOEXEC, 0666);
   if (fd_ < 0) fail();
 }
 
 OutputFile::~OutputFile() {
-  if (is_new_) ::unlink(path_.c_str());
+  if (fd_ >= 0 && !part_.empty()) ::unlink(part_.c_str());
   if (fd_ > STDERR_FILENO) ::close(fd_);
 }
 
 void OutputFile::write(const std::string& text) {
-  is_new_ = false;
   // Pipes and devices have no length.
   if (path_ != "-" && ::ftruncate(fd_, 0) != 0 && errno != EINVAL) fail();
   for (std::string_view rest = text; !rest.empty();) {
@@ -39,6 +41,9 @@ void OutputFile::write(const std::string& text) {
     if (done < 0 && errno != EINTR) fail();
     if (done > 0) rest.remove_prefix(static_cast<size_t>(done));
   }
+  if (part_.empty()) return;
+  if (::rename(part_.c_str(), path_.c_str()) != 0) fail();
+  part_.clear();
 }
 
 void OutputFile::fail() const {

@@ -7,9 +7,11 @@ Usage: limits_test.py UET_SIM
 import json
 import os
 import pathlib
+import signal
 import subprocess
 import sys
 import tempfile
+import time
 import unittest
 
 TREE = """Nodes {nodes}
@@ -149,6 +151,24 @@ class LimitsTest(unittest.TestCase):
                      f"Nodes {2**31}\nConnections 1\n0->1 start 0 size 2\n", "\0\xff"):
             self.assert_refused("--topo", "fattree:4", "--matrix", self.file("bad.cm", text))
         self.assert_refused("--topo", "fattree:4", "--matrix", "/")
+
+    def test_a_run_that_is_cut_off_leaves_no_result(self):
+        result, part = self.folder / "x.json", self.folder / "x.json.part"
+        command = [self.program, "run", "--quiet", "--topo", "fattree:8", "--workload",
+                   "permutation:bytes=1GB", "--json", result]
+        with subprocess.Popen(command, stdout=subprocess.DEVNULL) as run:
+            until = time.monotonic() + 60
+            while not part.exists() and time.monotonic() < until:
+                time.sleep(0.02)
+            run.terminate()
+        self.assertEqual(run.returncode, -signal.SIGTERM)
+        self.assertTrue(part.exists())
+        self.assertFalse(result.exists())
+        done = self.run_it("--topo", "fattree:4", "--workload", "permutation:bytes=4kB", "--json",
+                           result)  # that of a run which was cut off is in no one's way
+        self.assertEqual(done.returncode, 0, done.stderr)
+        self.assertEqual(json.loads(result.read_text())["totals"]["flows_done"], 16)
+        self.assertFalse(part.exists())
 
     def test_a_result_has_names_of_any_octets(self):
         matrix = self.file(os.fsdecode(b"m\xff.cm"),
