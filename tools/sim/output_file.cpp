@@ -33,6 +33,13 @@ OutputFile::~OutputFile() {
   if (fd_ > STDERR_FILENO) ::close(fd_);
 }
 
+bool OutputFile::is_same(const OutputFile& other) const {
+  struct stat own {};
+  struct stat others {};
+  if (::fstat(fd_, &own) != 0 || ::fstat(other.fd_, &others) != 0) return false;
+  return S_ISREG(own.st_mode) && own.st_dev == others.st_dev && own.st_ino == others.st_ino;
+}
+
 void OutputFile::write(const std::string& text) {
   // Pipes and devices have no length.
   if (path_ != "-" && ::ftruncate(fd_, 0) != 0 && errno != EINVAL) fail();

@@ -17,6 +17,8 @@ class OutputFile {
   OutputFile& operator=(const OutputFile&) = delete;
 
   bool is_asked() const { return fd_ >= 0; }
+  // Whether what is written to one replaces what is written to the other.
+  bool is_same(const OutputFile& other) const;
   void write(const std::string& text);  // all of it, once; throws std::runtime_error
 
  private:

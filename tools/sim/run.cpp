@@ -231,6 +231,10 @@ int run_fabric(const Options& options) {
     }
     const RunPlan plan = make_plan(options);
     OutputFile json_file("--json", options.json), page_file("--report", options.report);
+    if (json_file.is_same(page_file)) {
+      throw TopologyError("--json " + options.json + " and --report " + options.report +
+                          ": both are one file");
+    }
     Progress progress(plan);
     const RunResult result = run(plan, [&](const RunState& state) {
       if (!options.is_quiet) progress.tell(state);

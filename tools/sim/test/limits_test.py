@@ -98,6 +98,16 @@ class LimitsTest(unittest.TestCase):
         self.assertEqual(kept.read_text(), "kept")
         self.assertFalse(new.exists())
 
+    def test_a_file_for_two_results_is_refused(self):
+        kept, new = self.file("kept", "kept"), self.folder / "new"
+        (self.folder / "link").symlink_to(kept)
+        for json_name, page in ((kept, kept), (new, new), (kept, self.folder / "link"),
+                                (new, f"{self.folder}/./new")):
+            self.assert_refused("--topo", "fattree:4", "--workload", "permutation", "--json",
+                                json_name, "--report", page)
+        self.assertEqual(kept.read_text(), "kept")
+        self.assertEqual({path.name for path in self.folder.iterdir()}, {"kept", "link"})
+
     def test_numbers_of_flows(self):
         for words in (["all-to-all"], ["ring-all-reduce"], ["experts"], ["all-gather"],
                       ["broadcast", "--chunks", "1000"], ["tree-all-reduce", "--chunks", "1000"]):
