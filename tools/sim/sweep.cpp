@@ -13,7 +13,8 @@
 namespace uet::tools {
 
 void add_sweep(CLI::App& app) {
-  app.add_subcommand("sweep", "Run many points: seeds, and values of options (uet_sim_sweep)");
+  app.add_subcommand("sweep", "Run many points: seeds, and values of options (uet_sim_sweep)")
+      ->prefix_command();
 }
 
 bool is_sweep(int argc, char** argv) { return argc > 1 && std::string_view(argv[1]) == "sweep"; }

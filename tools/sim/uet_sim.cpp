@@ -212,6 +212,7 @@ int main(int argc, char** argv) {
   uet::tools::add_sweep(app);
   if (uet::tools::is_sweep(argc, argv)) return uet::tools::run_sweep(app, argv);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
+  if (app.got_subcommand("sweep")) return uet::tools::misuse(app, "sweep is the first word");
   if (app.got_subcommand("plan")) return plan();
   if (app.got_subcommand("run")) return run_fabric();
   if (app.got_subcommand("compare")) return compare();

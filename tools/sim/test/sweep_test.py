@@ -133,6 +133,16 @@ class LocalTest(SweepTest):
         self.assertIn("uet_sim_sweep", told.stdout)
 
 
+    def test_its_command_is_the_first_word(self):
+        for words in (["--seed", "3", "sweep"],
+                      ["--seed", "3", "sweep", str(self.folder), "--seeds", "1-2", *SMALL]):
+            done = subprocess.run([PROGRAM, *words], capture_output=True, text=True, check=False,
+                                  timeout=300)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertRegex(done.stderr, r"\Auet_sim[^\n]*: sweep is the first word[^\n]*\n\Z")
+        self.assertFalse(self.folder.exists())
+
+
 class MpiTest(SweepTest):
     def test_ranks_share_the_points(self):
         python = next((p for p in PYTHONS if shutil.which(p) and subprocess.run(
