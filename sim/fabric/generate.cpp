@@ -111,6 +111,9 @@ void check_tree(const Tree& tree, uint32_t planes) {
   require((tree.hosts + up + middles * high.up) * planes <= kCablesMax, kTooManyCables);
 }
 
+// The sum of some is below 2^63 ps.
+constexpr Picoseconds kLatencyMax = 1'000'000'000 * kMicrosecond;
+
 // The words behind the kind: the numbers between x, then name=value.
 struct Request {
   std::string kind;
@@ -134,6 +137,8 @@ struct Request {
     if (options.contains("gbps")) out.mbps = parse_gbps(options.at("gbps"));
     if (options.contains("latency")) out.latency = parse_time(options.at("latency"));
     if (options.contains("switch")) out.switch_latency = parse_time(options.at("switch"));
+    require(out.latency <= kLatencyMax && out.switch_latency <= kLatencyMax,
+            "a latency is at most 1000 s");
     return out;
   }
 };

@@ -11,6 +11,7 @@
 #include <array>
 #include <bit>
 #include <cmath>
+#include <cstdio>
 #include <stdexcept>
 #include <vector>
 
@@ -143,6 +144,16 @@ uint32_t oversubscription_of(const Topology& topology) {
   return static_cast<uint32_t>(std::min<uint64_t>(most, 64));
 }
 
+// Windows and queues are multiples of it, of 32 bits.
+void check_product(double bytes) {
+  if (bytes <= double{1U << 31}) return;
+  std::array<char, 120> text{};
+  std::snprintf(text.data(), text.size(),
+                "the bandwidth-delay product is %.0f octets; at most %u are possible", bytes,
+                1U << 31);
+  throw TopologyError(text.data());
+}
+
 }  // namespace
 
 NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t mtu_bytes) {
@@ -158,6 +169,7 @@ NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t m
       2 * routes.diameter_latency() + octets * 8'000'000 / static_cast<int64_t>(facts.mbps);
   const auto bits =
       static_cast<double>(facts.base_rtt) * 1e-12 * static_cast<double>(facts.mbps) * 1e6;
+  check_product(bits / 8);
   facts.bdp_bytes = (static_cast<uint32_t>(bits / 8) / mtu_bytes + 1) * mtu_bytes;
   facts.oversubscription = oversubscription_of(topology);
   return facts;
@@ -189,8 +201,11 @@ SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_
   const uint32_t packets = facts.bdp_bytes / facts.packet_bytes;
   SwitchConfig c;
   c.trimming = trimming;
-  c.low_bytes = facts.bdp_bytes * (trimming ? 1 : 5);
-  c.high_bytes = 2 * facts.bdp_bytes;
+  const auto products = [&facts](uint64_t count) {
+    return static_cast<uint32_t>(std::min<uint64_t>(count * facts.bdp_bytes, UINT32_MAX));
+  };
+  c.low_bytes = products(trimming ? 1 : 5);
+  c.high_bytes = products(2);
   c.ecn_low = (packets + 4) / 5 * facts.packet_bytes;
   c.ecn_high = (packets * 4 + 4) / 5 * facts.packet_bytes;
   c.trim_bytes = kControlBytes;

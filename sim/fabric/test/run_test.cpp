@@ -269,6 +269,16 @@ TEST(FactsTest, OversubscriptionIsThatOfTheLeaves) {
   EXPECT_EQ(of("fattree:4,oversub=2"), 2u);
 }
 
+// Queues of some products have no more octets than 32 bits count.
+TEST(FactsTest, QueuesOfTheLargestProductDoNotWrap) {
+  NetworkFacts facts;
+  facts.packet_bytes = 4096;
+  facts.bdp_bytes = 1U << 31;
+  EXPECT_EQ(switches_for(facts, false, "nscc").low_bytes, UINT32_MAX);
+  EXPECT_EQ(switches_for(facts, true, "nscc").low_bytes, 1U << 31);
+  EXPECT_EQ(switches_for(facts, true, "nscc").high_bytes, UINT32_MAX);
+}
+
 // 32 hosts under four leaves; each sends 1 MB to the one at its place under the next leaf.
 RunResult shift(const std::string& request, const std::string& congestion) {
   Traffic traffic;

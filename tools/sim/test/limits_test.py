@@ -126,6 +126,8 @@ class LimitsTest(unittest.TestCase):
                          "leafspine:4000000000x4000000000x4000000000",
                          "leafspine:65536x65536x65536", "leafspine:1000000x1x1",
                          "fattree:4,gbps=nan", "fattree:4,gbps=inf", "fattree:4,latency=-1us",
+                         "fattree:4,latency=1s,gbps=10",
+                         "fattree:4,latency=900000s,switch=900000s,gbps=0.001",
                          "fattree:4,latency=1e300s", "rail:1000000x1000000",
                          "railonly:65536x65536", "rail:8x8,spines=4000000000",
                          "rail:1x524288,spines=65536", "fattree:128,planes=16",
