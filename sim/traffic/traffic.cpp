@@ -66,8 +66,8 @@ std::string problem_of_connections(const Traffic& t) {
 void check_flows(double flows, const char* advice) {
   if (flows <= kFlowsMax) return;
   std::array<char, 200> text{};
-  std::snprintf(text.data(), text.size(), "%.0f flows are more than the %u that there may be; %s",
-                flows, kFlowsMax, advice);
+  std::snprintf(text.data(), text.size(), "%.0f flows; at most %u are possible; %s", flows,
+                kFlowsMax, advice);
   throw TrafficError(text.data());
 }
 
