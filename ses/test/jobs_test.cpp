@@ -2,6 +2,7 @@
 // take, and the job of its sends. [LF-019..021]
 #include "ses/test/target_fixture.h"
 
+#include <algorithm>
 #include <array>
 
 namespace uet::ses::test {
@@ -203,6 +204,36 @@ TEST_F(JobsTest, ARequestMustComeInADomainOfItsJob) {
   sdi_ = 0x51;
   EXPECT_EQ(send(7), "accept");
   EXPECT_EQ(take(*b_), "recv ok 4 #1");
+  b_->ses->exchange().resources().jobs = nullptr;
+}
+
+// [TSS-075, TSS-093] A job loses its domain in the middle of a message, to another one or to none:
+// the packet that was expected next is refused like any other, and nothing of it is placed.
+TEST_F(JobsTest, AMessageStopsWhenItsJobLeavesTheDomain) {
+  tss::JobTable bound, rebound, unbound;
+  for (tss::JobTable* const t : {&bound, &rebound, &unbound}) {
+    ASSERT_TRUE(t->create(b_->arena, 4, 1).ok());
+  }
+  ASSERT_TRUE(bound.bind(JobId(7), 0x51).ok());
+  ASSERT_TRUE(rebound.bind(JobId(7), 0x52).ok());
+  Octets memory(5000);
+  const uint64_t key = expose(memory, kRemoteWrite);
+  sdi_ = 0x51;
+  wire::StandardRequest h = of(7, SesOpcode::write, 5000);
+  h.match_bits = key;
+  const auto give_at = [&](uint32_t offset) { return said(standard(part(h, offset, 1024), 1024)); };
+  for (const tss::JobTable* const later : {&rebound, &unbound}) {
+    h.message_id = MessageId(later == &rebound ? 1 : 2);
+    std::fill(memory.begin(), memory.end(), std::byte{0});
+    b_->ses->exchange().resources().jobs = &bound;
+    for (const uint32_t offset : {0u, 1024u, 2048u}) EXPECT_EQ(give_at(offset), "accept");
+    b_->ses->exchange().resources().jobs = later;
+    const uint64_t before = count(Counter::rx_other_domain);
+    EXPECT_EQ(give_at(3072), "BAD_JOB_ID");
+    EXPECT_EQ(count(Counter::rx_other_domain), before + 1);
+    EXPECT_NE(memory[3071], std::byte{0});
+    EXPECT_EQ(std::count(memory.begin() + 3072, memory.end(), std::byte{0}), 5000 - 3072);
+  }
   b_->ses->exchange().resources().jobs = nullptr;
 }
 
