@@ -122,7 +122,7 @@ void ArrivingMessages::release_share(const RxMessage& m) {
 // sender would see a success. So the message stays known until its PDC closes, or the room is
 // needed. [SES-107, SES-108]
 void ArrivingMessages::give_up(RxMessage& m) {
-  next_.forget(m);
+  UET_ASSERT(m.error != ReturnCode::null);  // so none of its packets is expected
   release_share(m);
   m.is_given_up = true;
   ++given_up_count_;

@@ -200,6 +200,26 @@ TEST_F(IncomingPartTest, AnExpectedPacketCountsOnce) {
   EXPECT_EQ(write(3072), "OP_VIOLATION");
 }
 
+// [SES-107, SES-113, SES-116] A message ended with its PDC: the packet that it expected begins
+// another one, for which the region is looked for anew.
+TEST_F(IncomingPartTest, AnExpectedPacketOfAMessageThatIsGoneBeginsAnother) {
+  const auto write = [&](uint32_t offset) {
+    return give(packet(5000, offset, 1024, SesOpcode::write), 1024);
+  };
+  for (const bool is_region_good : {false, true}) {
+    answers().is_region_good = true;
+    for (const uint32_t offset : {0, 1024}) EXPECT_EQ(write(offset), "accept");
+    incoming_.on_pdc_closed(kPdc);
+    EXPECT_FALSE(incoming_.has_open_message(kPdc));
+    calls().clear();
+    answers().is_region_good = is_region_good;
+    EXPECT_EQ(write(2048), is_region_good ? "accept" : "BAD_MKEY");
+    ASSERT_EQ(incoming_.has_open_message(kPdc), is_region_good);
+    ASSERT_EQ(calls(), is_region_good ? Calls{"place 1024 at 2048"} : Calls{});
+    incoming_.on_pdc_closed(kPdc);
+  }
+}
+
 // [SES-116] Without a region for it a write is refused, and its memory is not touched.
 TEST_F(IncomingPartTest, AWriteWithoutARegionIsRefused) {
   answers().is_region_good = false;
