@@ -96,7 +96,8 @@ void Exchange::on_responses(std::span<const pds::PacketRef> refs, const pds::RxR
     while (end < refs.size() && refs[end].message == message) ++end;
     if (end - first == 1) {
       on_response(refs[first], response, now);
-    } else {  // no answer to a READ has several packets
+    } else {
+      UET_ASSERT(!ReadAnswers::is_one(message));  // an answer to a READ is one packet
       res_.now = now;
       outgoing_.on_responses(refs.subspan(first, end - first), response);
       pass_ends();

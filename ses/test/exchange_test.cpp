@@ -136,6 +136,18 @@ TEST_F(ExchangePartTest, AnAnswerEndsWithItsResponse) {
             Calls{"answer of 70 ended, of an exposed source"});
 }
 
+// [PDS-092, PDS-108] Answers to packets in a row: each message hears of its own at once, and an
+// answer to a READ among them goes to the half that gave it.
+TEST_F(ExchangePartTest, AnswersInARowGoToTheirMessages) {
+  constexpr MessageHandle kOther(4);
+  const std::array<pds::PacketRef, 4> refs{packet(kOurs), packet(kOurs), packet(kOther),
+                                           packet(kAnswer)};
+  EXPECT_EQ(of([&](Exchange& x) { x.on_responses(refs, {}, kLater); }, 1),
+            (Calls{"on_responses 3 of 2 packets", "end of pull 1", "on_response 4",
+                   "answer of 70 ended, of an exposed source"}));
+  EXPECT_EQ(now(), kLater);
+}
+
 // [SES-075] A peer that closes the PDC has all that it wanted; another failure says nothing about
 // the source that is exposed, and an answer that did not leave counts as not read.
 TEST_F(ExchangePartTest, OnlyAClosedPdcShowsThatAnAnswerHasArrived) {

@@ -82,9 +82,9 @@ void Outgoing::encode(const pds::PacketRef& ref, wire::Writer&, TxBatch&) {
 void Outgoing::on_responses(std::span<const pds::PacketRef> refs, const pds::RxResponse&) {
   end_some(operations_);
 
-  for (const pds::PacketRef& ref : refs) {
-    note("on_response " + std::to_string(ref.message.value()));
-  }
+  const std::string message = std::to_string(refs.front().message.value());
+  if (refs.size() == 1) return note("on_response " + message);
+  note("on_responses " + message + " of " + std::to_string(refs.size()) + " packets");
 }
 void Outgoing::on_failed(const pds::PacketRef& ref, const pds::Failure&) {
   end_some(operations_);
