@@ -106,6 +106,11 @@ class PartClient final : public Client {
   void on_response(const PacketRef& ref, const RxResponse&, Instant) override {
     responded.push_back(ref.offset);
   }
+  void on_responses(std::span<const PacketRef> refs, const RxResponse& response,
+                    Instant now) override {
+    note("on_responses " + std::to_string(refs.size()));
+    Client::on_responses(refs, response, now);
+  }
   void on_failed(const PacketRef& ref, const Failure& failure, Instant) override {
     failed.push_back(ref.offset);
     failures.push_back(failure);

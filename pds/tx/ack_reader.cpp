@@ -49,7 +49,7 @@ class DefaultAnswers {
 
   void add(const PacketRef& ref) {
     refs_[count_++] = ref;
-    // The end of a message is told before the window moves on.
+    // The end of a message is told before the next packet is retired.
     if (ref.eom || count_ == refs_.size()) tell();
   }
   void tell() {

@@ -44,6 +44,19 @@ TEST_F(AckReaderPartTest, ACumulativeAckAnswersEachPacketOnce) {
   EXPECT_EQ(path_.ccc.inflight_bytes(), slot(pdc, 2).bytes);
 }
 
+// [PDS-092] Default answers are told in groups: up to the end of a message, of at most 16 packets,
+// and what is left at the end of the ACK.
+TEST_F(AckReaderPartTest, DefaultAnswersAreToldInGroups) {
+  Pdc& pdc = initiator();
+  for (const uint32_t count : {3u, 20u, 5u}) send(pdc, count);
+  read(pdc, up_to(26));
+  EXPECT_EQ(calls_of("on_responses"),
+            (Calls{"on_responses 3", "on_responses 16", "on_responses 4", "on_responses 3"}));
+  std::vector<uint32_t> all{26};  // the one that it names, by itself
+  for (uint32_t i = 0; i < 26; ++i) all.push_back(i);
+  EXPECT_EQ(client_.responded, all);
+}
+
 // [PDS-090] An ACK of what was never sent is forged, and changes nothing.
 TEST_F(AckReaderPartTest, AnAckOfPacketsThatWereNeverSentChangesNothing) {
   Pdc& pdc = initiator();
