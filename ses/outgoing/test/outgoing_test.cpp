@@ -157,6 +157,23 @@ TEST_F(OutgoingPartTest, EachPacketHasTheHeaderOfItsOwnMessage) {
   for (const auto& ref : second) check(ref, 4500, 7);
 }
 
+// [SES-049] Packets of a message that its user cancelled say so when they are sent again, though
+// the header before was one of the same message.
+TEST_F(OutgoingPartTest, APacketOfACancelledMessageSaysSoWhenItGoesAgain) {
+  ASSERT_TRUE(send(5000).ok());
+  pds::StartedMessage started;
+  ASSERT_TRUE(outgoing_.start(pds::FlowId(1), kPdc, started));
+  std::array<pds::PacketRef, 3> packets;
+  for (pds::PacketRef& ref : packets) {
+    ASSERT_TRUE(outgoing_.pull(started.message, ref));
+    EXPECT_FALSE(encoded(ref).common.ie);
+  }
+  EXPECT_TRUE(outgoing_.cancel(*ep_, nullptr));
+  const wire::StandardRequest again = encoded(packets[1]);
+  EXPECT_TRUE(again.common.ie);
+  EXPECT_EQ(again.message_offset, 1024u);
+}
+
 // [SES-142, PDS-092] Answers that come together complete a message like single ones.
 TEST_F(OutgoingPartTest, AnswersThatComeTogetherCompleteAMessage) {
   ASSERT_TRUE(send(5000).ok());
