@@ -137,6 +137,7 @@ void Outgoing::on_responses(std::span<const pds::PacketRef> refs, const pds::RxR
     res_.counters.add(Counter::rx_response_stray, count);
     return;
   }
+  UET_ASSERT(m->done_packets() <= m->pulled_packets);
   // An additional answer after a NO_RESPONSE counts for no packet.
   m->answered_packets += std::min(count, m->pulled_packets - m->done_packets());
   const bool answers_msg_error = !ref.som && ref.length == 0;
