@@ -116,6 +116,32 @@ TEST_F(ResponseStorePartTest, ThePlaceBeyondTheShareStaysOne) {
   EXPECT_EQ(pdc.responses.places(), 0u);
 }
 
+// [PDS-109] A response that waits for the application gives the place beyond the share back when
+// another is free, so the next one finds it, however often.
+TEST_F(ResponseStorePartTest, ThePlaceBeyondTheShareIsGivenBack) {
+  create(64);
+  Pdc& pdc = target();
+  int end = 0;
+  for (; static_cast<int>(pdc.responses.places()) == end; ++end) receive(pdc, end);
+  const uint32_t share = pdc.responses.places();
+  store_.clear_up_to(pdc, kFirst + end - 1);
+  int oldest = end;
+  for (uint32_t i = 0; i < share; ++i) receive(pdc, end++);
+  for (uint32_t i = 0; i <= res_.config.gd_extra(); ++i) {
+    ASSERT_TRUE(may_store(pdc, end));
+    AckTrigger trigger;
+    trigger.psn = kFirst + end++;
+    ASSERT_TRUE(store_.await(pdc, trigger));
+    pdc.rx.accept(res_.rx_pool, trigger.psn, true);
+    EXPECT_TRUE(store_.find(pdc, trigger.psn)->is_extra);
+    EXPECT_FALSE(may_store(pdc, end)) << "one only";
+    store_.clear_up_to(pdc, kFirst + oldest++);
+    EXPECT_FALSE(store_.find(pdc, trigger.psn)->is_extra);
+    EXPECT_EQ(pdc.responses.places(), share);
+    EXPECT_EQ(peers_[peer_].responses, share);
+  }
+}
+
 // [PDS-109] A PDC has so many, and above a gap one fewer.
 TEST_F(ResponseStorePartTest, APdcHasALimit) {
   create(64);
