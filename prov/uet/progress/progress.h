@@ -63,7 +63,8 @@ class ProgressEngine {
     fep::Engine& engine() { return *owner_.engine_; }
     fep::FabricEndpoint& fep() { return owner_.engine_->fep(); }
     ses::Ses& ses() { return owner_.engine_->fep().ses(); }
-    // The three verbs. Each tells the policy what happened and does what that decides; none needs
+    // The three verbs: post, poll and wait. round() and turn() are polls where queues have another
+    // owner (FI_PEER). Each tells the policy what happened and does what that decides; none needs
     // to be followed by another.
 
     // The call has posted something, or was refused and may have left earlier posts behind.
