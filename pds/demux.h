@@ -48,7 +48,8 @@ class Demux {
 
   // The PDC that the datagram is most likely for; nothing has been checked yet.
   Pdc* pdc_ahead(std::span<const std::byte> datagram) const;
-  // Prefetches where it is found; itself; and what it points to.
+  // Of the PDC that the datagram is for: prefetches the entry of the table, the PDC, and the memory
+  // that the PDC points to.
   void prefetch_id(std::span<const std::byte> datagram) const;
   void prefetch_pdc(std::span<const std::byte> datagram) const;
   void prefetch_rest(const Pdc& pdc) const;

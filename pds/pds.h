@@ -75,10 +75,10 @@ class Pds final : public Service {
   // batch has left, or its payload was detached. [PDS-211]
   // Returns the number of packets added; 0: nothing may go until an event.
   uint32_t transmit(TxBatch& batch, Instant now, Lead lead = Lead::answers);
-  // For a caller that knows which datagrams come soon; each step follows addresses in what the step
-  // before has prefetched, so there is to be some time between them. 0: what every packet reads; 1:
-  // where the PDC is found that the datagram is most likely for; 2: that PDC; 3: what it points to.
-  // Returns the message that it sends, from step 3 on; 0: none.
+  // For a caller that knows which datagrams come soon. Each step follows addresses that the step
+  // before has prefetched, so the caller lets some time pass between them. 0: what every packet
+  // reads; 1: the entry of the PDC that the datagram is for, in the table; 2: that PDC; 3: what the
+  // PDC points to. Returns the message that the PDC sends, from step 3 on; 0: none.
   MessageHandle prefetch(uint32_t step, std::span<const std::byte> datagram = {}) const;
   // Runs the timers due at or before now.
   void advance(Instant now);

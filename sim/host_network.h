@@ -19,7 +19,7 @@ class HostNetwork {
   HostNetwork(uint64_t seed, const io::SimConfig& config) : net_(seed, config) {}
 
   io::SimNet& net() { return net_; }
-  // Ports without a host are those of strangers, whom nobody visits.
+  // The port belongs to that host. A port without a host is a stranger's; take_touched() skips it.
   void assign(uint32_t port, uint32_t host) {
     if (host_of_port_.size() <= port) host_of_port_.resize(port + 1, kNobody);
     host_of_port_[port] = host;

@@ -252,9 +252,9 @@ TEST(CreditSourceTest, HeldContextsHaveNoShare) {
   EXPECT_EQ(senders, 0u);
 }
 
-// [CMS-126] Contexts that may send share what they ask for: 10,040 octets are asked for by halves.
+// [CMS-126] Contexts that may send share their requests: of 10,040 octets each requests a half.
 // When the first one has used its credit, the second one asks for a whole packet.
-TEST(CreditSourceTest, WhoMaySendShares) {
+TEST(CreditSourceTest, ContextsThatMaySendShareTheirRequests) {
   CreditBench b;
   b.open_source();
   b.post(1);

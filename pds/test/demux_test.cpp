@@ -169,7 +169,7 @@ TEST_F(DemuxPartTest, InSynTheFirstAckIsAwaited) {
   EXPECT_EQ(outcome(octets_of(ack(pdc))), Calls{"process_ack 1000"});
 }
 
-// [TSS-141, TSS-078] The same of a secured PDC: who does not seal as it does gets no answer.
+// [TSS-141, TSS-078] A packet that was sealed in another domain than its PDC gets no answer.
 TEST_F(DemuxPartTest, InSynAPacketOfAnotherDomainGetsNoAnswer) {
   Pdc& pdc = in_syn();
   pdc.sdi = kSdi;

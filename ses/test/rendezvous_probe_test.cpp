@@ -140,8 +140,8 @@ TEST_F(RendezvousProbeTest, ATargetMayWaitAsLongAsItKnowsTheMessage) {
   EXPECT_EQ(room, data);
 }
 
-// [SES-192, SES-091] Who accepts every probe, as another implementation may, has given up after the
-// third, also while a message of its own is kept for our application.
+// [SES-192, SES-091] A target that accepts every probe, as another implementation may, is given up
+// after the third, also while a message of its own is kept for our application.
 TEST_F(RendezvousProbeTest, ATargetThatAcceptsEveryProbeIsNotWaitedFor) {
   for (const bool is_kept : {false, true}) {
     SCOPED_TRACE(is_kept);

@@ -9,7 +9,7 @@ namespace {
 constexpr Duration kSecond = Duration::seconds(1);
 constexpr uint32_t kBytes = kPacketBytes / 4;  // of each packet that send() sends
 
-// What it says of sending and receiving; the test looks at the rest.
+// The fields about sending and receiving as text; the tests compare the other fields one by one.
 std::string picture(const PdcSnapshot& s) {
   std::string all = s.is_initiator ? "initiator" : "target";
   all += std::string(" ") + name(s.state) + (s.mode == Mode::rod ? " ROD" : " RUD");

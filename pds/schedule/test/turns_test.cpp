@@ -103,8 +103,8 @@ TEST_F(TurnsPartTest, EachPdcHasOneTurn) {
   EXPECT_EQ(turns({&a, &b}), "") << "a stub wants no further turn";
 }
 
-// [PDS-244, CMS-012, CMS-013] Who could send nothing waits for the window of the path, and nobody
-// overtakes it.
+// [PDS-244, CMS-012, CMS-013] A PDC that could send nothing waits for the window of the path, and
+// no other overtakes it.
 TEST_F(TurnsPartTest, APdcThatIsBlockedIsNotOvertaken) {
   Pdc& a = with_message();
   Pdc& b = with_message();

@@ -308,9 +308,9 @@ TEST(RunTest, CreditAloneIsEnoughWhereTheCoreIsFull) {
   EXPECT_LT(alone.end, both.end * 105 / 100);
 }
 
-// [CMS-126] A sender with eight receivers keeps its link busy: who waits for credit leaves the port
-// to the others, which ask for more. 8 MB and 64 octets of each packet take 650 us, and the last
-// packets a round trip.
+// [CMS-126] A sender with eight receivers keeps its link busy: flows that wait for credit leave the
+// port to the others, which ask for more. 8 MB and 64 octets of each packet take 650 us, and the
+// last packets a round trip.
 TEST(RunTest, CreditOfManyReceiversFillsOneLink) {
   for (const char* const congestion : {"rccc", "both"}) {
     SCOPED_TRACE(congestion);
