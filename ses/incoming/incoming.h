@@ -31,7 +31,22 @@ namespace uet::ses {
 class Incoming {
  public:
   Incoming(Resources& res, const Endpoints& endpoints, MemoryRegions& memory, ReadAnswers& answers,
-           Outgoing& outgoing);
+           Outgoing& outgoing)
+      : res_(res),
+        outgoing_(outgoing),
+        arriving_(res),
+        receives_(res),
+        kept_(res, endpoints, arriving_),
+        generations_(memory, kept_.room()),
+        pulls_(res, endpoints, receives_, outgoing.posting()),
+        deferred_(res, endpoints, receives_, kept_, outgoing.posting()),
+        delivery_(res, endpoints, receives_, kept_, arriving_, pulls_, deferred_),
+        checks_(res, endpoints, memory, generations_),
+        refusals_(res, arriving_),
+        sends_(res, arriving_, refusals_, receives_, kept_, generations_, delivery_, pulls_,
+               deferred_),
+        rma_(res, memory, arriving_, refusals_, delivery_, answers, outgoing),
+        atomics_(res, memory, refusals_, receives_, answers, sends_) {}
   Result<void> create(uint64_t seed);
 
   // Where receives are posted, and where messages wait for them.

@@ -12,17 +12,6 @@
 
 namespace uet::ses {
 
-Outgoing::Outgoing(Resources& res, const Endpoints& endpoints, MemoryRegions& memory)
-    : res_(res),
-      flows_(res),
-      remotes_(res, flows_),
-      order_(res, remotes_),
-      exposures_(res, memory),
-      deferrals_(res),
-      operations_(res, endpoints, flows_, order_, exposures_, deferrals_),
-      settling_(res, operations_, order_, exposures_),
-      posting_(res, remotes_, order_, operations_, exposures_, deferrals_) {}
-
 Result<void> Outgoing::create(uint64_t seed) {
   Rng rng(seed, 3);
   UET_CHECK(operations_.create());

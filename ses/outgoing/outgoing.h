@@ -23,7 +23,16 @@ namespace uet::ses {
 
 class Outgoing {
  public:
-  Outgoing(Resources& res, const Endpoints& endpoints, MemoryRegions& memory);
+  Outgoing(Resources& res, const Endpoints& endpoints, MemoryRegions& memory)
+      : res_(res),
+        flows_(res),
+        remotes_(res, flows_),
+        order_(res, remotes_),
+        exposures_(res, memory),
+        deferrals_(res),
+        operations_(res, endpoints, flows_, order_, exposures_, deferrals_),
+        settling_(res, operations_, order_, exposures_),
+        posting_(res, remotes_, order_, operations_, exposures_, deferrals_) {}
   Result<void> create(uint64_t seed);
 
   // Where operations are posted.

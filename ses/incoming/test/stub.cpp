@@ -41,23 +41,6 @@ AnswerEnd ReadAnswers::cut(pds::MessageHandle handle) { return end(handle); }
 AnswerEnd ReadAnswers::cut(ReturnMessage& r) { return {.length = r.length}; }
 void ReadAnswers::on_unreadable(pds::MessageHandle) { note("on_unreadable"); }
 
-Incoming::Incoming(Resources& res, const Endpoints& endpoints, MemoryRegions& memory,
-                   ReadAnswers& answers, Outgoing& outgoing)
-    : res_(res),
-      outgoing_(outgoing),
-      arriving_(res),
-      receives_(res),
-      kept_(res, endpoints, arriving_),
-      generations_(memory, kept_.room()),
-      pulls_(res, endpoints, receives_, outgoing.posting()),
-      deferred_(res, endpoints, receives_, kept_, outgoing.posting()),
-      delivery_(res, endpoints, receives_, kept_, arriving_, pulls_, deferred_),
-      checks_(res, endpoints, memory, generations_),
-      refusals_(res, arriving_),
-      sends_(res, arriving_, refusals_, receives_, kept_, generations_, delivery_, pulls_,
-             deferred_),
-      rma_(res, memory, arriving_, refusals_, delivery_, answers, outgoing),
-      atomics_(res, memory, refusals_, receives_, answers, sends_) {}
 Result<void> Incoming::create(uint64_t) { return {}; }
 pds::Verdict Incoming::on_request(const pds::RxRequest&) {
   note("on_request");

@@ -20,17 +20,6 @@ Operations::Operations(Resources& res, const Endpoints& endpoints, Flows& flows,
       users_max_(0),
       payloads_(res, endpoints) {}
 
-Outgoing::Outgoing(Resources& res, const Endpoints& endpoints, MemoryRegions& memory)
-    : res_(res),
-      flows_(res),
-      remotes_(res, flows_),
-      order_(res, remotes_),
-      exposures_(res, memory),
-      deferrals_(res),
-      operations_(res, endpoints, flows_, order_, exposures_, deferrals_),
-      settling_(res, operations_, order_, exposures_),
-      posting_(res, remotes_, order_, operations_, exposures_, deferrals_) {}
-
 Result<void> Posting::read_rest(Endpoint&, const RestRequest& request) {
   if (!answers().may_post) return Errc::again;
   uint64_t bytes = 0;
