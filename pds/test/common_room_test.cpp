@@ -52,6 +52,17 @@ class CommonRoomTest : public testing::Test {
     }
     return psn;
   }
+  // Peer 20 opens the PDCs 7 and 8. The store has two places; the response to a request of 7 above
+  // a gap takes both. Returns our PDCIDs of 7 and 8; the bench sends to 7 then.
+  static std::pair<Pdcid, Pdcid> fill_by_one_of_two(Bench& b) {
+    answer_everything(b);
+    open(b, 20, 7);
+    const Pdcid full = b.own;
+    open(b, 20, 8);
+    const Pdcid other = std::exchange(b.own, full);
+    EXPECT_EQ(first_refused(b, 7, 1002), 1003u);
+    return {full, other};
+  }
   Config config_;
 };
 
@@ -115,13 +126,7 @@ TEST_F(CommonRoomTest, AGapCanBeFilledInAFullStore) {
 TEST_F(CommonRoomTest, AHostGetsOnePlaceBeyondItsShare) {
   config_.gd_entries = 2;
   Bench b(config_);
-  answer_everything(b);
-  open(b, 20, 7);
-  const Pdcid full = b.own;
-  open(b, 20, 8);
-  const Pdcid other = b.own;
-  b.own = full;
-  EXPECT_EQ(first_refused(b, 7, 1002), 1003u) << "one, which takes both places";
+  const auto [full, other] = fill_by_one_of_two(b);
   b.own = other;
   EXPECT_EQ(first_refused(b, 8, 1002), 1002u) << "above a gap";
   EXPECT_EQ(first_refused(b, 8, 1001), 1002u) << "in order, but one is all";
@@ -142,13 +147,7 @@ TEST_F(CommonRoomTest, AHostGetsOnePlaceBeyondItsShare) {
 TEST_F(CommonRoomTest, AResponseThatIsAwaitedGivesThePlaceBeyondTheShareBack) {
   config_.gd_entries = 2;
   Bench b(config_);
-  answer_everything(b);
-  open(b, 20, 7);
-  const Pdcid full = b.own;
-  open(b, 20, 8);
-  const Pdcid waiting = b.own;
-  b.own = full;
-  EXPECT_EQ(first_refused(b, 7, 1002), 1003u) << "it takes both places";
+  const auto [full, waiting] = fill_by_one_of_two(b);
   const auto answering = b.client.verdict;
   b.client.verdict = [](PacketName, const RxRequest&) {
     Verdict v;
