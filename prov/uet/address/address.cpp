@@ -63,8 +63,9 @@ void put(std::string& octets, size_t at, unsigned width, uint32_t value) {
 
 bool is_own_form(uint32_t format) { return format == FI_FORMAT_UNSPEC || format == kAddrUet; }
 
+// The resource indices of the address are a range of 12-bit numbers. [LF-003]
 bool is_plausible(const UetAddress& a) {
-  return a.pid <= kFieldMax && a.ri <= kFieldMax && (!a.has_ri || a.ri != 0);
+  return a.pid <= kFieldMax && a.ri + a.ri_count <= kFieldMax + 1 && (!a.has_ri || a.ri != 0);
 }
 
 Result<UetAddress> read_own(const uint8_t* octets, size_t bytes) {

@@ -84,14 +84,16 @@ TEST(AddressTest, UnstatedFieldsReadAsAbsent) {
   EXPECT_EQ(*read, expected);
 }
 
+// [LF-003, LF-006]
 TEST(AddressTest, ForeignOctetsAreRefused) {
   struct Case {
     size_t at;
     char value;
   };
-  // Version, magic, family that contradicts the flags, PIDonFEP and RI wider than 12 bits, RI 0.
-  for (const Case c :
-       {Case{0, 1}, Case{32, 'X'}, Case{1, 6}, Case{6, 0x10}, Case{8, 0x10}, Case{9, 0}}) {
+  // Version, magic, family that contradicts the flags, PIDonFEP and RI wider than 12 bits, RI 0,
+  // more resource indices than there are from this one on.
+  for (const Case c : {Case{0, 1}, Case{32, 'X'}, Case{1, 6}, Case{6, 0x10}, Case{8, 0x10},
+                       Case{9, 0}, Case{10, 0x10}}) {
     std::string text = kFullOctets;
     text[c.at] = c.value;
     EXPECT_FALSE(read_address(FI_FORMAT_UNSPEC, text.data(), text.size()).ok()) << c.at;
@@ -99,6 +101,21 @@ TEST(AddressTest, ForeignOctetsAreRefused) {
   for (size_t bytes = 0; bytes < kUetAddressBytes; ++bytes) {
     EXPECT_FALSE(read_address(FI_FORMAT_UNSPEC, kFullOctets.data(), bytes).ok()) << bytes;
   }
+}
+
+// [LF-004, LF-005] AI Full and HPC, over IPv6.
+TEST(AddressTest, CapabilitiesAndTheFamilyHaveTheirFlags) {
+  UetAddress a = full_address();
+  a.fa.family = FabricAddress::Family::ipv6;
+  a.capabilities = 0x0006;
+  const std::string text = write_address(FI_FORMAT_UNSPEC, a);
+  EXPECT_EQ(text[1], 6);
+  EXPECT_EQ(text[2], 0x00);
+  EXPECT_EQ(text[3], 0x7F);  // all valid, absolute, IPv6
+  EXPECT_EQ(text.substr(4, 2), octets({0x00, 0x06}));
+  const auto read = read_address(FI_FORMAT_UNSPEC, text.data(), text.size());
+  ASSERT_TRUE(read.ok());
+  EXPECT_EQ(*read, a);
 }
 
 // [LF-140] What processes of one host take from each other; older builds leave it zero.
@@ -124,6 +141,7 @@ TEST(AddressTest, ALaterBuildsAddressIsReadAsFarAsItIsKnown) {
   EXPECT_EQ(*read, full_address());
 }
 
+// [LF-007]
 TEST(AddressTest, StringFormStatesAllFields) {
   const std::string text = "fi_addr_uet://192.0.2.7:16400/291/2/2695938256?mode=abs&mtu=4096";
   EXPECT_EQ(to_string(full_address()), text);
@@ -153,12 +171,15 @@ TEST(AddressTest, StringFormTakesIpv6InBrackets) {
   EXPECT_EQ(to_string(*read), "fi_addr_uet://[fd00::2]:16384/5/1/9");
 }
 
+// [LF-007]
 TEST(AddressTest, BrokenStringsAreRefused) {
   for (const char* text :
        {"", "10.0.0.1", "fi_addr_uet://", "fi_addr_uet://10.0.0", "fi_addr_uet://10.0.0.1:0",
-        "fi_addr_uet://10.0.0.1:70000", "fi_addr_uet://10.0.0.1/4096", "fi_addr_uet://10.0.0.1/1/0",
-        "fi_addr_uet://10.0.0.1/1/2/x", "fi_addr_uet://10.0.0.1/1/2/3/4",
-        "fi_addr_uet://10.0.0.1/1/2/3?mode=no", "fi_addr_uet://10.0.0.1?mtu=100",
+        "fi_addr_uet://10.0.0.1:70000", "fi_addr_uet://10.0.0.1/1/2/4294967296",
+        "fi_addr_uet://10.0.0.256", "fi_addr_uet://[10.0.0.1]", "fi_addr_uet://10.0.0.1/4096",
+        "fi_addr_uet://10.0.0.1/1/0", "fi_addr_uet://10.0.0.1/1/2/x",
+        "fi_addr_uet://10.0.0.1/1/2/3/4", "fi_addr_uet://10.0.0.1/1/2/3?mode=no",
+        "fi_addr_uet://10.0.0.1?mtu", "fi_addr_uet://10.0.0.1?mtu=100",
         "fi_addr_uet://10.0.0.1?mode=abs&", "fi_addr_uet://[fd00::2", "fi_addr_uet://fd00::2/1"}) {
     EXPECT_FALSE(read_address(FI_ADDR_STR, text, SIZE_MAX).ok()) << text;
   }
