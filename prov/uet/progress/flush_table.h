@@ -1,5 +1,5 @@
 // The decisions of FlushPolicy: event, action, and reason. Among the rows of one event the first
-// with a true condition decides. docs/decisions/0009-when-packets-leave.md shows this table.
+// with a true condition decides. docs/flush-table.md shows this table.
 #pragma once
 
 #include "prov/uet/progress/absence.h"
