@@ -31,6 +31,14 @@ struct FabricAddress {
   uint16_t port = kUetPort;  // host order
   uint32_t scope_id = 0;     // IPv6 link-local only
 
+  // 192.168.1.1 is v4(0xC0A80101).
+  static constexpr FabricAddress v4(uint32_t host_order, uint16_t port = kUetPort) {
+    FabricAddress a;
+    for (size_t i = 0; i < 4; ++i) a.ip[i] = static_cast<uint8_t>(host_order >> (24 - 8 * i));
+    a.family = Family::ipv4;
+    a.port = port;
+    return a;
+  }
   bool operator==(const FabricAddress&) const = default;
   bool valid() const { return family != Family::none; }
   uint32_t ip_length() const { return family == Family::ipv6 ? 16 : 4; }

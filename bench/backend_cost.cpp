@@ -23,12 +23,7 @@ struct Options {
   uint32_t repeats = 2000;
 };
 
-FabricAddress address(uint8_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {127, 78, 0, host};
-  return a;
-}
+FabricAddress address(uint8_t host) { return FabricAddress::v4(0x7F4E0000U | host); }
 
 std::unique_ptr<io::UdpIo> open(uint8_t host, bool ring) {
   io::UdpOptions options;

@@ -16,10 +16,7 @@ namespace uet::sim {
 
 // For the host with that index, 65,536 at most.
 inline FabricAddress address_of(uint32_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, static_cast<uint8_t>(host >> 8), static_cast<uint8_t>(host + 1)};
-  return a;
+  return FabricAddress::v4(0x0A000000U | (host & 0xFF00) | ((host + 1) & 0xFF));
 }
 
 class AddressBook {

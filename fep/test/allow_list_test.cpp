@@ -14,10 +14,7 @@ namespace uet::fep {
 namespace {
 
 FabricAddress v4(uint8_t a, uint8_t b, uint8_t c, uint8_t d) {
-  FabricAddress address;
-  address.family = FabricAddress::Family::ipv4;
-  address.ip = {a, b, c, d};
-  return address;
+  return FabricAddress::v4(uint32_t{a} << 24 | uint32_t{b} << 16 | uint32_t{c} << 8 | d);
 }
 
 FabricAddress v6(uint8_t first, uint8_t second, uint8_t last) {

@@ -16,12 +16,7 @@ namespace {
 
 using namespace uet::literals;
 
-FabricAddress address(uint8_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, host};
-  return a;
-}
+FabricAddress address(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
 
 // Takes, refuses or delays packets as told; keeps the octets of taken packets.
 class ScriptedIo final : public io::PacketIo {

@@ -34,11 +34,7 @@ constexpr uint32_t kAttackers = 100;
 constexpr uint32_t kPorts = 8;  // of each attacker; each port is a peer
 
 FabricAddress address(uint8_t net, uint32_t number) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {net, static_cast<uint8_t>(number >> 16), static_cast<uint8_t>(number >> 8),
-          static_cast<uint8_t>(number)};
-  return a;
+  return FabricAddress::v4(uint32_t{net} << 24 | (number & 0xFFFFFF));
 }
 
 FabricAddress attacker_address(uint32_t number) {

@@ -21,12 +21,7 @@ constexpr size_t kEndpoints = 10'000;
 constexpr size_t kIdleBytesMax = 50'000;      // so all of them fit into 500 MB
 constexpr size_t kServingBytesMax = 400'000;  // with one peer
 
-FabricAddress idle_host(uint8_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, host};
-  return a;
-}
+FabricAddress idle_host(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
 
 // Memory of this process, in octets. The system counts the pages one by one for this file; statm
 // may be late by some pages of each processor.

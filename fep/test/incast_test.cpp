@@ -27,12 +27,7 @@ constexpr uint64_t kPortBps = 200'000'000;
 constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 constexpr Duration kTurn = 50_us;  // until a host that had something to do works again
 
-FabricAddress address(uint32_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, static_cast<uint8_t>(host + 1)};
-  return a;
-}
+FabricAddress address(uint32_t host) { return FabricAddress::v4(0x0A000000U | (host + 1)); }
 
 struct Host {
   std::unique_ptr<Engine> engine;

@@ -19,11 +19,7 @@ constexpr uint16_t kPid = 5;
 constexpr uint64_t kTag = 7;
 
 FabricAddress address(uint8_t host, uint32_t peer) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {static_cast<uint8_t>(10 + host), static_cast<uint8_t>(peer >> 16),
-          static_cast<uint8_t>(peer >> 8), static_cast<uint8_t>(peer)};
-  return a;
+  return FabricAddress::v4((uint32_t{10} + host) << 24 | (peer & 0xFFFFFF));
 }
 
 // Where a packet to that address comes from.

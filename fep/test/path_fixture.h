@@ -27,12 +27,7 @@ inline constexpr uint32_t kPayload = 8192;
 inline constexpr Duration kRoundTrip = 100_us;
 inline constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
-inline FabricAddress address(uint8_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, host};
-  return a;
-}
+inline FabricAddress address(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
 
 // The network of a host: packets that are too long for the route are lost, and an ICMP error
 // reports it. The error also carries the limit that the host's own system has for the route.

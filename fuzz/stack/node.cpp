@@ -18,12 +18,7 @@ uint32_t size_from(Program& program) {
 
 }  // namespace
 
-FabricAddress address_of(uint32_t number) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, static_cast<uint8_t>(number)};
-  return a;
-}
+FabricAddress address_of(uint32_t number) { return FabricAddress::v4(0x0A000000U | number); }
 
 Node::Node(uint32_t index, const fep::Config& config, uint64_t seed, bool shares, Ledger& ledger,
            std::array<Regions, kNodes>& regions, Instant now, const tss::JobTable* jobs)

@@ -7,10 +7,7 @@ namespace uet::io {
 namespace {
 
 FabricAddress ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d) {
-  FabricAddress out;
-  out.family = FabricAddress::Family::ipv4;
-  out.ip = {a, b, c, d};
-  return out;
+  return FabricAddress::v4(uint32_t{a} << 24 | uint32_t{b} << 16 | uint32_t{c} << 8 | d);
 }
 
 TEST(InterfacesTest, LoopbackIsListedWithItsProperties) {

@@ -18,11 +18,7 @@ namespace uet::io {
 namespace {
 
 FabricAddress ipv4(uint8_t host, uint16_t port = kUetPort) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, host};
-  a.port = port;
-  return a;
+  return FabricAddress::v4(0x0A000000U | host, port);
 }
 FabricAddress ipv6(uint8_t host, uint16_t port = kUetPort) {
   FabricAddress a;

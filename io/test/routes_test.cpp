@@ -11,10 +11,7 @@ namespace uet::io {
 namespace {
 
 FabricAddress ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d) {
-  FabricAddress fa;
-  fa.family = FabricAddress::Family::ipv4;
-  fa.ip = {a, b, c, d};
-  return fa;
+  return FabricAddress::v4(uint32_t{a} << 24 | uint32_t{b} << 16 | uint32_t{c} << 8 | d);
 }
 
 // From a host to any of its own addresses packets take the loopback interface.

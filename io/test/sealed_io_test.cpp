@@ -22,12 +22,7 @@ using tss::test::kBegin;
 using tss::test::kSdi;
 using tss::test::Octets;
 
-FabricAddress ipv4(uint8_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, host};
-  return a;
-}
+FabricAddress ipv4(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
 
 // Keeps the packets; all leave from one port, with any entropy value.
 class FakeIo final : public PacketIo {

@@ -11,12 +11,7 @@ namespace {
 
 constexpr uint64_t kRate = 8'000'000'000;  // an octet each ns
 
-FabricAddress address(uint8_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, host};
-  return a;
-}
+FabricAddress address(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
 
 TEST(WireTest, SendsOnePacketAfterAnother) {
   Wire wire;

@@ -15,11 +15,7 @@ namespace {
 using namespace uet::literals;
 
 FabricAddress address(uint8_t host, uint16_t port = kUetPort) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, host};
-  a.port = port;
-  return a;
+  return FabricAddress::v4(0x0A000000U | host, port);
 }
 
 class SimNetTest : public ::testing::Test {

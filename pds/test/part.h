@@ -137,13 +137,7 @@ class PartClient final : public Client {
   std::array<std::byte, 8192> octets{};
 };
 
-inline FabricAddress address(uint8_t last) {
-  FabricAddress a;
-  a.ip = {10, 0, 0, last};
-  a.family = FabricAddress::Family::ipv4;
-  a.port = kUetPort;
-  return a;
-}
+inline FabricAddress address(uint8_t last) { return FabricAddress::v4(0x0A000000U | last); }
 
 // PDCs toward one peer, on a path with a fixed window and one entropy value at a time.
 class PartTest : public testing::Test {

@@ -28,11 +28,7 @@ inline Config with_equal_timeouts(Config config) {
 }
 
 inline FabricAddress address(uint8_t last, uint16_t port = kUetPort) {
-  FabricAddress a;
-  a.ip = {10, 0, 0, last};
-  a.family = FabricAddress::Family::ipv4;
-  a.port = port;
-  return a;
+  return FabricAddress::v4(0x0A000000U | last, port);
 }
 
 using PacketName = std::pair<uint32_t, uint32_t>;  // message, offset

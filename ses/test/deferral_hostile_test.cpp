@@ -53,8 +53,7 @@ class DeferralHostileTest : public DeferralTest {
   }
   PeerId another_peer_of_a() {
     FabricAddress address;
-    address.family = FabricAddress::Family::ipv4;
-    address.ip = {10, 0, 1, 1};
+    address = FabricAddress::v4(0x0A000101);
     return *a_->peers.find_or_add(address, now_);
   }
   // The token of A's send, which waits at B.

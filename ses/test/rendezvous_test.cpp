@@ -199,8 +199,7 @@ TEST_F(RendezvousTest, TheSourceIsForTheTargetAlone) {
   const uint64_t key = exposed_key();
   settle();
   FabricAddress address;
-  address.family = FabricAddress::Family::ipv4;
-  address.ip = {10, 0, 1, 1};
+  address = FabricAddress::v4(0x0A000101);
   const PeerId other = *a_->peers.find_or_add(address, now_);
   EXPECT_EQ(said(read_of_a(key, 1024, 100, other)), "BAD_MKEY");
   EXPECT_EQ(said(read_of_a(key ^ uint64_t{1} << 30, 1024, 100)), "BAD_MKEY");

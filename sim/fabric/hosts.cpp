@@ -31,11 +31,7 @@ bool is_sent_again(const TxPacket& request) {
 }
 
 FabricAddress address_of(uint32_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, static_cast<uint8_t>(host >> 16), static_cast<uint8_t>(host >> 8),
-          static_cast<uint8_t>(host)};
-  return a;
+  return FabricAddress::v4(0x0A000000U | (host & 0xFFFFFF));
 }
 
 uint32_t host_at(const FabricAddress& a) {

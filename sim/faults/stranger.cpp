@@ -9,12 +9,7 @@
 namespace uet::sim {
 namespace {
 
-FabricAddress address_of_stranger() {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 99, 0, 1};
-  return a;
-}
+FabricAddress address_of_stranger() { return FabricAddress::v4(0x0A630001U); }
 
 constexpr uint32_t kHeard = 80;  // octets of a packet that are remembered
 // A request that is executed as it comes: from a new address it is as legitimate as a SYN.

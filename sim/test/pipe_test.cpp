@@ -11,12 +11,7 @@ namespace {
 
 constexpr Instant kStart = Instant::from_ns(1'000);
 
-FabricAddress address(uint8_t number) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, number};
-  return a;
-}
+FabricAddress address(uint8_t number) { return FabricAddress::v4(0x0A000000U | number); }
 
 // Sends numbers, one packet each, with so much payload.
 struct Talker {

@@ -26,12 +26,7 @@ constexpr size_t kBytes = 400'000;
 constexpr uint8_t kTarget = 3;
 constexpr Instant kStart = Instant::from_ns(10'000'000'000);
 
-FabricAddress address(uint8_t host) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, host};
-  return a;
-}
+FabricAddress address(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
 
 class SecuredTrimTest : public ::testing::Test {
  protected:

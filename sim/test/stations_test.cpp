@@ -12,12 +12,7 @@ constexpr Instant kStart = Instant::from_ns(1'000);
 constexpr Duration kShort = Duration::nanoseconds(10);
 constexpr Duration kLong = Duration::nanoseconds(30);
 
-FabricAddress address(uint8_t number) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, 0, 0, number};
-  return a;
-}
+FabricAddress address(uint8_t number) { return FabricAddress::v4(0x0A000000U | number); }
 
 TEST(TransitTest, ItemsArriveByTimeAndThenInTheOrderInWhichTheyLeft) {
   Transit<int> transit;

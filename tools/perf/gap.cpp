@@ -64,8 +64,7 @@ class Gap {
     window.initial_window_packets = 4096;
     window.window_bytes_max = 64u << 20;
     pds_ = *pds::Pds::create(arena_, config, window, peers_, source_, 1);
-    from_.family = FabricAddress::Family::ipv4;
-    from_.ip = {10, 0, 0, 1};
+    from_ = FabricAddress::v4(0x0A000001);
     const PeerId peer = *peers_.find_or_add(from_, now_);
     pds_->ready(*pds_->flow(peer, TrafficClass(0), pds::Mode::rud, JobId(1)), 0);
     send_all();

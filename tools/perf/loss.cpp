@@ -86,12 +86,7 @@ class Stream {
     c.inbox_bytes_max = 64 << 20;
     return c;
   }
-  static FabricAddress address(uint8_t host) {
-    FabricAddress a;
-    a.family = FabricAddress::Family::ipv4;
-    a.ip = {10, 0, 0, host};
-    return a;
-  }
+  static FabricAddress address(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
   void open(Side& side, const fep::Config& config, uint8_t host) {
     auto fep = fep::FabricEndpoint::create(config, address(host), plan_.seed * 2 + host);
     UET_ASSERT(fep.ok());

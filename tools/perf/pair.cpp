@@ -11,10 +11,7 @@ constexpr uint16_t kPid = 5;
 
 // The two sides know each other by as many addresses as there are peers.
 FabricAddress address(uint8_t host, uint32_t peer) {
-  FabricAddress a;
-  a.family = FabricAddress::Family::ipv4;
-  a.ip = {10, host, static_cast<uint8_t>(peer >> 8), static_cast<uint8_t>(peer)};
-  return a;
+  return FabricAddress::v4(0x0A000000U | uint32_t{host} << 16 | (peer & 0xFFFF));
 }
 
 // Where a packet to that address comes from.

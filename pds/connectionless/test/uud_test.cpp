@@ -15,13 +15,7 @@ namespace {
 
 const Instant kStart = Instant::from_ns(1'000'000'000);
 
-FabricAddress address(uint8_t last) {
-  FabricAddress a;
-  a.ip = {10, 0, 0, last};
-  a.family = FabricAddress::Family::ipv4;
-  a.port = kUetPort;
-  return a;
-}
+FabricAddress address(uint8_t last) { return FabricAddress::v4(0x0A000000U | last); }
 
 // Has so many messages of one packet each, of four octets.
 class Sender final : public Client {

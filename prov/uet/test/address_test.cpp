@@ -16,11 +16,7 @@ namespace uet::prov {
 namespace {
 
 FabricAddress ipv4(uint8_t a, uint8_t b, uint8_t c, uint8_t d, uint16_t port = kUetPort) {
-  FabricAddress fa;
-  fa.family = FabricAddress::Family::ipv4;
-  fa.ip = {a, b, c, d};
-  fa.port = port;
-  return fa;
+  return FabricAddress::v4(uint32_t{a} << 24 | uint32_t{b} << 16 | uint32_t{c} << 8 | d, port);
 }
 
 std::string octets(std::initializer_list<int> list) {

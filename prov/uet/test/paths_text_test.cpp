@@ -47,8 +47,7 @@ TEST(PathsTextTest, APathHasItsNumbers) {
   auto page = std::make_unique<PathsPage>();
   page->page.count = page->page.listed = 1;
   pds::PathSnapshot& s = page->paths[0];
-  s.peer.family = FabricAddress::Family::ipv4;
-  s.peer.ip = {10, 0, 0, 9};
+  s.peer = FabricAddress::v4(0x0A000009);
   s.peer.port = 4793;
   s.tc = TrafficClass(2);
   s.is_sprayed = false;

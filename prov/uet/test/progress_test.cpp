@@ -67,8 +67,7 @@ class ProgressTest : public ::testing::Test {
  protected:
   void create(const ProgressEngine::Options& options) {
     FabricAddress local;
-    local.ip = {127, 0, 0, 1};
-    local.family = FabricAddress::Family::ipv4;
+    local = FabricAddress::v4(0x7F000001);
     auto fep = fep::FabricEndpoint::create(fep::Config{}, local, 1);
     ASSERT_TRUE(fep.ok());
     auto io = std::make_unique<QuietIo>();
@@ -98,8 +97,7 @@ class ProgressTest : public ::testing::Test {
   }
   void open_endpoint() {
     FabricAddress to;
-    to.ip = {127, 0, 0, 2};
-    to.family = FabricAddress::Family::ipv4;
+    to = FabricAddress::v4(0x7F000002);
     ses::CompletionSink sink;
     sink.complete = [](void*, const ses::Completion&) {};
     sink.reserve = [](void*) { return true; };

@@ -76,8 +76,7 @@ class NoPackets final : public io::PacketIo {
 // [ABI-045] A thread may close a queue that another one has armed.
 TEST(WaitObjectTest, OneThatEndsIsWatchedByNoThread) {
   FabricAddress local;
-  local.ip = {127, 0, 0, 1};
-  local.family = FabricAddress::Family::ipv4;
+  local = FabricAddress::v4(0x7F000001);
   auto fep = fep::FabricEndpoint::create(fep::Config{}, local, 1);
   ASSERT_TRUE(fep.ok());
   auto created = ProgressEngine::create(

@@ -67,8 +67,7 @@ TEST(CodecTest, ALengthBeyondTheEndFails) {
 Packets two_packets() {
   Packets packets;
   Packets::Packet& p = packets.all.emplace_back();
-  p.to.family = FabricAddress::Family::ipv4;
-  p.to.ip = {10, 0, 0, 1};
+  p.to = FabricAddress::v4(0x0A000001);
   p.ev = Entropy(513);
   p.dscp = 46;
   p.ecn = Ecn::ect0;
