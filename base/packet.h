@@ -1,4 +1,4 @@
-// The currency between the protocol stack and packet I/O: addresses, outgoing packets in batches,
+// The types exchanged by the protocol stack and packet I/O: addresses, outgoing packets in batches,
 // received datagrams. No protocol knowledge: bytes, where they go, and how they are marked.
 #pragma once
 

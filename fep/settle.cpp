@@ -8,12 +8,8 @@
 namespace uet::fep {
 
 void meet_refprov(Config& config) {
-  config.pds.default_mpr = 1;           // it tracks 128 PSNs, and does not say so
-  config.pds.pdcs_per_key = 1;          // it has 63 contexts for all its peers
-  config.pds.probe = false;             // it closes its context over these:
-  config.pds.optional_control = false;  // probes, control packets that it does not know,
-  config.pds.fatal_nacks = false;       // and NACKs
-  config.ses.disable_index = true;      // it gives a context up after five NACKs
+  pds::meet_refprov(config.pds);
+  config.ses.disable_index = true;  // it gives a context up after five NACKs
 }
 
 void settle(Config& config) {

@@ -72,7 +72,7 @@ class PacketIo {
   virtual Instant deadline() const { return Instant::never(); }
   // Readable when receive() or path_errors() would return something; -1: none (simnet).
   virtual int wait_fd() const = 0;
-  // A thread is about to sleep on wait_fd(), or does so no more; calls of several threads add up.
+  // A thread begins to sleep on wait_fd() (true), or woke up (false); several threads are counted.
   // While none sleeps, wait_fd() need not tell of packets that came through shared memory. Ends
   // what receive() has lent.
   virtual void on_sleep(bool /*begins*/) {}

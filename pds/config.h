@@ -1,5 +1,5 @@
-// Every tunable of packet delivery, with its unit, range, default and source. Two profiles: `soft`
-// (the defaults) for a stack over kernel sockets, and spec(), the table of the reference.
+// Every tunable of packet delivery, with its unit, range, default and source. The defaults are
+// for a stack over kernel sockets; spec() is the table of the reference.
 // [PDS-220]
 #pragma once
 
@@ -160,17 +160,6 @@ struct Config {
   bool plain_new_start_psn = false;  // true: NEW_START_PSN is believed though it came in the clear
   bool fatal_nacks = true;           // false: no 0x10, 0x13, 0x19, upon which it closes the PDC
 
-  // Toward peers that are the reference provider. [PDS 22]
-  static Config refprov() {
-    Config c;
-    c.default_mpr = 1;
-    c.pdcs_per_key = 1;
-    c.probe = false;
-    c.optional_control = false;
-    c.fatal_nacks = false;
-    return c;
-  }
-
   // The parameter table of the reference. [PDS 18]
   static Config spec() {
     Config c;
@@ -246,5 +235,14 @@ struct Config {
   // them. With heavy loss and few free places at the peer, progress may take minutes. [PDS-148]
   Duration refusal_patience() const { return peer_timeout * 5; }
 };
+
+// For peers that are the reference provider. [PDS 22]
+inline void meet_refprov(Config& config) {
+  config.default_mpr = 1;           // it tracks 128 PSNs, and does not say so
+  config.pdcs_per_key = 1;          // it has 63 contexts for all its peers
+  config.probe = false;             // it closes its context over these:
+  config.optional_control = false;  // probes, control packets that it does not know,
+  config.fatal_nacks = false;       // and NACKs
+}
 
 }  // namespace uet::pds

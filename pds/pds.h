@@ -69,10 +69,10 @@ class Pds final : public Service {
   void receive(const RxDatagram& datagram, Instant now);
   // The same for each in turn, and faster than one by one when there are many PDCs.
   void receive(std::span<const RxDatagram> datagrams, Instant now);
-  // Fills `batch` with what may go now: NACKs, ACKs, control packets, resends, new packets; with
-  // Lead::payload the last two come first, and the others wait while more of these do; after 128
-  // KiB or four batches they lead all the same. What the call before put into a
-  // batch has left, or its payload was detached. [PDS-211]
+  // Fills `batch` with what may go now: answers (NACKs, ACKs, control packets), then resends and
+  // new packets. With Lead::payload, resends and new packets go first; answers follow when there
+  // are no more of them, or after 128 KiB or four batches. What the call before put into a batch
+  // has left, or its payload was detached. [PDS-211]
   // Returns the number of packets added; 0: nothing may go until an event.
   uint32_t transmit(TxBatch& batch, Instant now, Lead lead = Lead::answers);
   // For a caller that knows which datagrams come soon. Each step follows addresses that the step

@@ -48,8 +48,8 @@ class Ses {
   // The same with receives that `owner` has, which is asked for one when a message arrives in its
   // turn; nothing is posted here. `owner` outlives the queue. [LF-159]
   Result<ReceiveQueueId> open_owned(uint32_t rx_size, ReceiveOwner& owner);
-  // Until end_turn() owners may be asked; what was kept for them before is first. They have the
-  // processor meanwhile: it is their call that runs the engine.
+  // Until end_turn() owners may be asked, first for receives of what was kept for them before.
+  // Begin and end a turn within a call of the owner.
   void begin_turn(Instant now) {
     exchange_.resources().now = now;
     exchange_.incoming().owned().begin_turn();

@@ -49,7 +49,7 @@ struct Field {
   Role role = Role::own;
   bool is_signed = false;
   bool is_present = true;               // in this form of the header
-  bool is_rare = false;                 // 0 in nearly every packet; every flag is
+  bool is_rare = false;                 // 0 in nearly every packet; flags are always rare
   const CodeNames* names = nullptr;     // with meaning code
   uint64_t value = 0;                   // `bits` bits; of a longer field the last 64
   std::span<const std::byte> octets{};  // with meaning octets: all of them, inside the header

@@ -2,10 +2,9 @@
 // for single packets and one of large slots for the super-packets of streams, handed out in the
 // order in which their frames came. No system call. [decision 8]
 //
-// Streams gain more than the call: the kernel copies a frame into the ring on the sender's
-// processor where both are on one host, so that the pages which that fills go on living in its
-// cache, and a slot is written again only after all others, when the reader's cache has long
-// forgotten it.
+// Streams gain more than the system call. On one host the kernel copies a frame into the ring on
+// the sender's processor, so what was copied stays in that processor's cache. A slot is written
+// again only after all others, when it is no longer in the reader's cache.
 #pragma once
 
 #include "io/frame/frame.h"

@@ -25,12 +25,11 @@ struct ShmDeparture {
   Fd connection;
   ShmMemory memory;
   std::optional<ShmRingWriter> writer;
-  bool is_agreed = false;  // the receiver has the ring
-  bool is_used = false;    // in this batch
-  // When it was found full: since when its reader has to read, from where on, and so many packets.
-  Instant stuck_since = Instant::never();
-  uint32_t read = 0;
-  uint32_t due = 0;
+  bool is_agreed = false;                  // the receiver has the ring
+  bool is_used = false;                    // in this batch
+  Instant stuck_since = Instant::never();  // it was full then, and its reader has not read enough
+  uint32_t read = 0;                       // the reader's place then
+  uint32_t due = 0;                        // packets that it has to read from there
 };
 
 class ShmDepartures {

@@ -1,5 +1,5 @@
-// Beside UDP sockets: says for nothing when one has something to read, and sends to several by one
-// system call. An interface, so that the code that uses it does not depend on liburing.
+// Beside UDP sockets: reports without a system call that one is readable, and sends to several by
+// one system call. An interface, so that the code that uses it does not depend on liburing.
 // [decision 24]
 #pragma once
 

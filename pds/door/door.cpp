@@ -152,7 +152,7 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
   return pdc;
 }
 
-// Where it will be looked for. False: the system has no memory for that, and the PDC is free again.
+// Enters it in the tables by peer. False: the system has no memory, and the PDC is free again.
 bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job) {
   pdc.sdi = in.sdi();
   pdc.job = job;

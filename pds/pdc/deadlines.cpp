@@ -151,7 +151,7 @@ bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
   return slot.state.is_lost();
 }
 
-// A Close command is not worth more than its retry limit: everything was answered before it, and a
+// A Close command is given up after its retry limit: everything was answered before it, and a
 // target that missed it asks later. [PDS-I16, PDS-I19]
 bool Deadlines::close_given_up(Pdc& pdc, Instant now) const {
   if (!pdc.life.said_close()) return false;

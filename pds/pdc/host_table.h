@@ -15,7 +15,7 @@
 
 namespace uet {
 
-// The key as the hash map wants it: FabricAddress has no padding, unused octets are zero.
+// The key for the hash map: FabricAddress has no padding, unused octets are zero.
 inline uint64_t hash_of(const FabricAddress& address, uint64_t seed) {
   return hash64(std::as_bytes(std::span(&address, 1)), seed);
 }

@@ -73,7 +73,7 @@ constexpr LifecycleRow kTargetRows[] = {
     {"PDS-120", in(S::established), E::peer_done, S::close_wait, kGoes, N::draining},
     {"PDS-120", in(S::close_wait, S::error), E::peer_done, S::closed, kStays, N::draining},
     // A source that may be forged, under pressure; a SYN that was refused; all is answered after
-    // the peer has closed; a failure of which nobody needs to hear.
+    // the peer has closed; a failure that is not reported to the peer.
     {"PDS-181", kTarget, E::freed, S::closed},
 };
 // clang-format on

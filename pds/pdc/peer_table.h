@@ -92,8 +92,8 @@ struct Peer : ListNode<struct PeerSpareTag> {
   }
   uint32_t room() const { return room_units == 0 ? UINT32_MAX : room_units * kRoomUnit; }
   bool states_payload() const { return payload_units != 0 || payload_mtu != 0; }
-  // Packets that a READ request to the peer may take, if the first one does not carry it all.
-  // [SES-017]
+  // Octets of payload that a READ request to the peer implies for each of its packets, if the first
+  // one does not carry all. [SES-017]
   uint32_t implied_payload(uint32_t own) const { return payload_mtu == 0 ? own : payload_mtu; }
 
   // True when an operation waits since `waiting_since`, only ICMP errors have come from the peer

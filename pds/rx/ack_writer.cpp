@@ -201,7 +201,7 @@ void AckWriter::send_probe_answers(TxBatch& batch, Instant now) {
   }
 }
 
-// ACK_CC with P: the bitmap starts where the Probe wants it, REQ stays 0. [PDS 8.1, 8.3]
+// ACK_CC with P: the bitmap starts at the PSN in the Probe, REQ stays 0. [PDS 8.1, 8.3]
 void AckWriter::emit_probe_answer(Pdc& pdc, const ProbeAnswer& answer, TxBatch& batch,
                                   Instant now) {
   const Psn cack = pdc.rx.cack_psn();

@@ -1,4 +1,4 @@
-// The selective part of an ACK: which 64 PSNs to report, building the bitmap, reading it.
+// The selective part of an ACK: which 64 PSNs to report, and the bitmap of them.
 // [PDS 8.4, PDS-033]
 #pragma once
 
@@ -15,7 +15,7 @@ struct SackBitmap {
   Psn base;
   uint64_t bits = 0;
 
-  // What `window` knows of the 64 PSNs from `from`, rounded down to a multiple of 8. PSNs at or
+  // The state of the 64 PSNs from `from` in `window`, rounded down to a multiple of 8. PSNs at or
   // below the cumulative ACK show as arrived. [PDS-087]
   static SackBitmap of(const RxWindow& window, Psn from);
 

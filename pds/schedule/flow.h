@@ -1,6 +1,6 @@
-// What initiators key on: a Flow is one stream of messages (peer, class, mode, JobID) with the PDCs
-// that serve it, if its mode has any; a Path is the congestion context that all PDCs toward one
-// (peer, class) share. [PDS-013, PDS 19.3]
+// The state of initiators per key: a Flow is one stream of messages (peer, class, mode, JobID) with
+// the PDCs that serve it, if its mode has any; a Path is the congestion context that all PDCs
+// toward one (peer, class) share. [PDS-013, PDS 19.3]
 #pragma once
 
 #include "pds/pdc/pdc.h"

@@ -94,7 +94,7 @@ class Schedule {
   void want_control(Pdc& pdc, bool may_wait = false);
   // A Probe is due soon if a window holds the PDC back. [PDS-145]
   void arm_if_held(Pdc& pdc, Instant now);
-  // It has messages and wants a PDC.
+  // It has messages and needs a PDC.
   void wake_flow(Flow& flow);
   // Puts the PDC where it gets a turn, if it may send and is not waiting already.
   void want_send(Pdc& pdc);

@@ -97,7 +97,7 @@ void Turns::send_data(TxBatch& batch, Instant now) {
     serve(*pdc, batch, now);
   }
   serve_paths(batch, now);
-  // A flow that wants a PDC for each PDC that sends: it is served while its state is in the cache.
+  // A flow that needs a PDC for each PDC that sends: it is served while its state is in the cache.
   while (schedule_.has_new_work() &&
          has_room_for_burst(batch, res_.config, schedule_.send_after())) {
     assign_next(now);

@@ -93,7 +93,7 @@ TEST_F(FullStoreTest, NoClearCommandBesideAnUnansweredRequest) {
 // [PDS-101, PDS 22] No Clear Request goes to the reference provider: when the peer asks about the
 // packet it gets a NACK for the full store, which makes it send its clear.
 TEST_F(FullStoreTest, APacketThatWaitsForRoomIsRefusedWhereNothingAsks) {
-  config_ = Config::refprov();
+  meet_refprov(config_);
   config_.gd_per_pdc = 2;
   config_.gd_high_water_percent = 1000;
   Bench b(config_);

@@ -344,7 +344,8 @@ TEST_F(GuessTest, GuessesConfirmNothing) {
 
 // It closes its PDC over 0x10, 0x13 and 0x19, and over control packets that it does not know.
 TEST_F(GuardTest, NothingThatTheReferenceProviderClosesOver) {
-  Config config = Config::refprov();
+  Config config;
+  meet_refprov(config);
   EXPECT_EQ(config.default_mpr, 1);
   EXPECT_EQ(config.pdcs_per_key, 1u);
   config.gd_per_pdc = 4;

@@ -1,6 +1,6 @@
-// Decides at the source that packets are lost: retransmission time-out with back-off, and two ways
-// of reading the ACKs - order within one entropy value, and the number of packets that arrived out
-// of order. It names the slots; the caller sends them again. [PDS 12]
+// Finds lost packets by ACKs: by the order within one entropy value, by the number of packets that
+// overtook them, and by the time since one did. It names the slots; the caller sends them again.
+// Also the estimate of the round trip from which time-outs follow. [PDS 12]
 #pragma once
 
 #include "pds/tx/tx_window.h"

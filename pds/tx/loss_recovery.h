@@ -1,5 +1,5 @@
-// Outstanding packets without an answer: marks them as lost, delayed or asked for, and knows the
-// time-out of each. It sends nothing. [PDS 12]
+// Outstanding packets without an answer: marks them as lost, delayed or asked for, and computes
+// the time-out of each. It sends nothing. [PDS 12]
 #pragma once
 
 #include "pds/pdc/pdc.h"
@@ -19,11 +19,11 @@ class LossRecovery {
   Duration rto_of(const Pdc& pdc, uint32_t timeouts) const;
   // How long an outstanding packet is left alone after it was sent.
   Duration limit_of(const Pdc& pdc, const TxSlot& slot) const;
-  // Asks for the newest packet that went without AR, which is to ask for all. [PDS-064]
+  // Asks for the newest packet that went without AR, whose ACK covers all earlier ones. [PDS-064]
   void ask_for_quiet(Pdc& pdc, Instant now);
   // An ACK Request for the packet is due.
   void ask_for(Pdc& pdc, Psn psn, TxSlot& slot);
-  // If it is in flight it is so no more, and CMS hears no verdict on its path. [PDS-240]
+  // Takes it out of flight, and reports no loss to CMS. [PDS-240]
   void forget(Pdc& pdc, TxSlot& slot);
   // The packet gets no answer any more; the PDC continues for a while.
   void give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failure, Instant now);

@@ -28,7 +28,7 @@ class Losses {
   void unmark(TxSlot& slot) {
     if (slot.state.set_lost(false)) --lost_;
   }
-  // An ACK Request for it is due, or is so no more.
+  // An ACK Request for it is due; then no longer.
   void ask(TxSlot& slot) {
     if (slot.state.set_ask_due(true)) ++asked_;
   }

@@ -91,9 +91,9 @@ std::optional<AckTrigger> NackReader::read_trimmed_ack(const Pdc& pdc, const wir
   return trigger;
 }
 
-// A peer that refuses is not silent, and may do so for as long as it lets something else pass now
-// and then. Its application may take any time, but there is none for return data: who reads has
-// posted the memory. A target of which no packet is accepted has an initiator in SYN, which cannot
+// A peer that refuses is alive, and may refuse as long as it accepts something else now and then.
+// It may wait for its application for any time, but not with return data: the reader has posted
+// the memory for it. A target of which no packet is accepted has an initiator in SYN, which cannot
 // take a Close Request: the target is the one that refuses. [PDS-148, PDS-162, PDS-I5]
 void NackReader::note_refusal(Pdc& pdc, const wire::Nack& h, Instant now) {
   const bool is_too_early = h.nack_code == NackCode::unexp_event && !pdc.told.has_answered();
@@ -283,7 +283,8 @@ bool NackReader::await_verdicts(Pdc& pdc, const Failure& failure, Instant now) {
   return true;
 }
 
-// Patience by count. By time the resends go on until the peer falls silent. [PDS-117, PDS-148]
+// Patience::retries counts refusals. With Patience::time the resends end when the peer is silent.
+// [PDS-117, PDS-148]
 bool NackReader::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Instant at,
                                     Instant now) {
   // Copies of one refusal spend the budget once: while the packet waits to be sent again, or, where

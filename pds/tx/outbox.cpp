@@ -63,7 +63,7 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
     if (batch.full()) return false;
     pdc.clearing.note_sent();
     const Psn clear = pdc.tx.base() - 1;
-    // Although said before: that may have been lost, and the peer asks because it needs it.
+    // Also if it was sent before: that packet may have been lost, and the peer asks for it.
     if (pdc.tx.base() != pdc.start.psn() && pdc.state() != PdcState::syn) {
       h.ctl_type = wire::CtlType::clear_cmd;  // [PDS-104]
       h.payload = clear.value();
@@ -218,7 +218,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   return Step::sent;
 }
 
-// The state is not asked for: what has no message or no return data has nothing new. [PDS-I2,
+// Needs no check of the state: a PDC without message or return data has nothing new. [PDS-I2,
 // PDS-I7, PDS-I11, PDS-T9]
 Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!has_new(pdc) || !window_open(res_, pdc)) return Step::idle;
@@ -236,7 +236,7 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   }
   if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));  // [CMS-018]
   // A burst that begins in the middle of a message that a peer waits for delays its end: the last
-  // super-packet then has more to be looked at. [PDS-004, decision 7]
+  // super-packet is longer then. [PDS-004, decision 7]
   const bool is_stream = pdc.path->ccc.inflight_bytes() > kFewInFlight;
   if (ref.som && !ref.eom && !is_stream) pdc.burst.end();
   if (pdc.tx.empty()) {

@@ -71,8 +71,8 @@ std::optional<pds::Verdict> Incoming::judge_domain(const Request& q) {
   return verdict;
 }
 
-// It is sent again until it is answered, and it does not become any better; the PSN is all that
-// names it. [SES-171, PDS-076]
+// It is sent again, as malformed as before, until it is answered; only its PSN is known. [SES-171,
+// PDS-076]
 pds::Verdict Incoming::malformed(const pds::RxRequest& rx) {
   Request nameless;
   nameless.token = rx.token;

@@ -1,4 +1,4 @@
-// Writes the answers that refuse requests, and has the rest of a refused message told the same.
+// Writes the answers that refuse requests, and repeats them for the rest of a refused message.
 // [ses.md 7.1]
 #pragma once
 

@@ -37,7 +37,8 @@ class Awaiting {
 
   Slab<OfPdc> slots_;
   HashMap<uint32_t, OfPdc*> by_pdc_;
-  IntrusiveList<TxMessage, QueueTag> others_;  // the system had no memory for a list of their PDC
+  IntrusiveList<TxMessage, QueueTag>
+      others_;  // without a list of their PDC: there was no memory for it
 };
 
 }  // namespace uet::ses

@@ -215,7 +215,7 @@ void Outgoing::on_path_lowered(PeerId peer) {
         if (m.is_read() || m.is_probe || m.is_stopped || m.is_fully_pulled) break;
         if (m.push_length - m.next_offset > payload) settling_.end_too_long(m);
         break;
-      case TxMessage::State::exposed:  // the target reads the rest, as it likes
+      case TxMessage::State::exposed:  // the target reads the rest, at any time
       case TxMessage::State::ended:
         break;
     }

@@ -35,7 +35,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
     queued,    // in its flow's queue
     started,   // PDS pulls its packets or waits for their answers
     waiting,   // was refused; its timer will queue it again
-    exposed,   // rendezvous: accepted, the target reads the rest when it likes
+    exposed,   // rendezvous: accepted, the target reads the rest at any time
     deferred,  // told to wait for a ready-to-restart
     ended,     // reported; its packets are still out and carry IE
   };

@@ -19,7 +19,7 @@ namespace uet::ses {
 
 class KeptRoom {
  public:
-  // The source that wants room: an unproven source may be forged, and leaves a quarter of
+  // The source whose message needs room: an unproven source may be forged, and leaves a quarter of
   // everything to proven ones.
   struct Sender {
     PeerId peer;

@@ -1,6 +1,6 @@
 // Owns the sources of rendezvous sends: exposes them, counts what the target has read, and says
-// when a source is not needed any more. How long a source must stay, and when all is read, rests on
-// recollection: it is decided here alone. [ses.md 4.4]
+// when a source is not needed any more. No packet says how long a source must stay, or that all is
+// read: only this class decides it. [ses.md 4.4]
 //
 // state \ event | packets answered | last octet read | nothing heard   | cancel, close
 // started       | exposed          | noted           | -               | ended
@@ -9,8 +9,8 @@
 // A probe whose answer is that the target does not know the message: gone.
 // A probe that names no message and is accepted like the others: gone.
 // An answer to a read that became too long for the route while it was under way has arrived, or the
-// error in its place [LF-141]: the target knows. It reads again, says that it has given up, or has
-// all it wants: then it does not know the message any more.
+// error in its place [LF-141]: the target reads again, says that it has given up, or needs no more:
+// then it does not know the message any more.
 #pragma once
 
 #include "ses/outgoing/tx_message.h"

@@ -34,7 +34,7 @@ class World {
   Instant now() const { return clock_.now(); }
   // Adds an actor, asleep; returns its number: 0, 1, ...
   uint32_t add() { return clock_.add(); }
-  // The actor is visited at `at`, or at once if that is past; never(): only when it is touched.
+  // The actor is visited at `at`, or at once if `at` is past; never(): only when it is touched.
   void wake(uint32_t actor, Instant at) { clock_.wake(actor, at); }
   // When the next event is; never(): nothing will ever happen.
   Instant next() const { return std::max(now(), std::min(clock_.next(), network_.next_event())); }

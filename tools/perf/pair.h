@@ -16,7 +16,7 @@ namespace uet::perf {
 // What tells the flows of a pair apart.
 enum class Spread : uint8_t {
   jobs,   // one peer, an endpoint and a JobID each: they share a congestion context
-  peers,  // one endpoint, a peer each: everything there is per flow is apart
+  peers,  // one endpoint, a peer each: they share no state of PDS
 };
 
 class Pair {

@@ -1,5 +1,5 @@
 // The completion queue of another provider, which fi_cq_open with FI_PEER imports: completions go
-// there in its owner's turn. Its owner locks it, signals it and sees to its room.
+// there in its owner's turn. Its owner locks it, signals it and provides its room.
 // [LF-159, fi_peer, PEER CQ]
 #pragma once
 

@@ -27,7 +27,7 @@ class Transmissions {
 
   // UET messages in flight. Engine lock held.
   uint32_t open() const { return open_; }
-  // Operations in flight that the application believes done. Engine lock held.
+  // Operations in flight that were reported to the application as done. Engine lock held.
   uint32_t unreported() const { return unreported_; }
   // Where the stack reports their ends.
   ses::CompletionSink sink() { return {this, &on_done, nullptr, nullptr, true}; }

@@ -1,7 +1,7 @@
 // Decides when queued packets leave, and when the helper thread takes over: every decision of a
 // domain, by the table in flush_table.h. A plain object: no lock, no clock, no engine. Each call
 // reports an event and its time, and returns the row that decides. The caller holds the engine
-// lock, and acts as the row says, except where a function is static. [decision 9]
+// lock, and acts as the row says. Static functions need no lock. [decision 9]
 #pragma once
 
 #include "prov/uet/progress/flush_table.h"
@@ -181,7 +181,7 @@ class FlushPolicy {
   static Instant wake_by(Instant deadline, bool queued, Instant now);
 
  private:
-  // So often does an application come by that looks all the time, on average.
+  // Average time between the visits of an application that polls all the time.
   static constexpr Duration kSteadyVisit = Duration::microseconds(100);
 
   // The kernel takes up to 8 us for a super-packet, so the next one of a message is there by then.

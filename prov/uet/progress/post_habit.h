@@ -3,8 +3,8 @@
 //
 // When a post waits, and why it leaves: the rows "a post" of flush_table.h.
 //
-// No timer guards what waits: that costs more than a run saves. Instead a wait in vain is a debt:
-// nothing waits until as many posts as would have saved that time have come in runs.
+// No timer ends a wait: that costs more than a run saves. Instead, after a wait that saved nothing,
+// no post waits until so many have come in runs that waiting would have saved as much time.
 #pragma once
 
 #include "prov/uet/progress/absence.h"

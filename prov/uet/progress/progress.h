@@ -1,6 +1,6 @@
 // Runs a domain's engine: the lock around it, the three kinds of visits (post, poll, wait), and the
-// helper thread for times without calls. FlushPolicy decides which packets a visit sends. It knows
-// nothing about completions; threads that wait for one use WaitObject. [architecture 5]
+// helper thread for times without calls. FlushPolicy decides which packets a visit sends.
+// Independent of completions; threads that wait for one use WaitObject. [architecture 5]
 #pragma once
 
 #include "prov/uet/api/process.h"

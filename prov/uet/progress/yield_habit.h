@@ -1,7 +1,7 @@
 // When an application that looks for completions in vain yields its processor: the peer that it
-// waits for may need it. If no other thread wanted the processor, it asks again only after a while.
-// MPI yields by itself when there are more ranks than processors. Then its looks are apart in time,
-// and this class does not yield once more.
+// waits for may need it. If no other thread needed the processor, the next yield comes later.
+// MPI yields by itself when there are more ranks than processors. Then time passes between its
+// polls, and this class does not yield in addition.
 #pragma once
 
 #include "base/time.h"

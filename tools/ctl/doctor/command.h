@@ -1,4 +1,5 @@
-// `uet_ctl doctor`: says whether uet can work on this host, and how to mend what keeps it from it.
+// `uet_ctl doctor`: checks whether uet can work on this host, and says how to mend what prevents
+// it.
 #pragma once
 
 #include <string>
