@@ -2,8 +2,6 @@
 // closed over has its own counter, so that a test can check that it occurred. [PDS 20]
 #pragma once
 
-#include "wire/code_points.h"
-
 #include "base/counters.h"
 
 #include <cstdint>
@@ -92,10 +90,6 @@ enum class Count : uint8_t {
 
 // The name of a counter. Never null.
 const char* name(Count c);
-
-// The counter of a NACK code, sent and received.
-Count nack_tx_count(wire::NackCode code);
-Count nack_rx_count(wire::NackCode code);
 
 using Counters = CounterSet<Count>;
 

@@ -7,7 +7,7 @@
 #include "pds/connectionless/rudi.h"
 
 #include "pds/door/origin.h"
-#include "pds/tx/nack_reaction.h"
+#include "pds/nack_codes.h"
 
 #include <algorithm>
 

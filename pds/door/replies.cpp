@@ -2,6 +2,7 @@
 #include "pds/door/replies.h"
 
 #include "pds/door/origin.h"
+#include "pds/nack_codes.h"
 
 namespace uet::pds {
 

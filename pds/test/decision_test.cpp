@@ -1,7 +1,7 @@
 // The deciders that hold no packets: AckScheduler, RtoEstimator, LossDetector, the NACK table.
 #include "pds/rx/ack_scheduler.h"
 #include "pds/tx/loss_detector.h"
-#include "pds/tx/nack_reaction.h"
+#include "pds/nack_codes.h"
 
 #include <gtest/gtest.h>
 

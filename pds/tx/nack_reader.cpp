@@ -2,7 +2,7 @@
 #include "pds/tx/nack_reader.h"
 
 #include "pds/tx/may_send.h"
-#include "pds/tx/nack_reaction.h"
+#include "pds/nack_codes.h"
 
 namespace uet::pds {
 

@@ -11,7 +11,11 @@ inline const int uet_fault_of_process = [] {
   return text == nullptr ? 0 : atoi(text);
 }();
 
-// Whether this process has fault `number`. Values computed at compile time have no faults.
+// Whether this process has fault `number`. Tables with faults call it, so that they are filled when
+// the process starts.
+inline bool uet_fault_now(int number) { return uet_fault_of_process == number; }
+
+// The same everywhere else. Values computed at compile time have no faults.
 constexpr bool uet_fault(int number) {
   return !__builtin_is_constant_evaluated() && uet_fault_of_process == number;
 }

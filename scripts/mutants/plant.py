@@ -254,9 +254,25 @@ def render_piece(piece, blank):
     return write(form, head, original, wrong, tail)
 
 
+TABLE = re.compile(r"\bconstexpr(?= [\w:<>, ]+\[\] = \{)")
+UNFROZEN = re.compile(r"\bconst {5}[\w:<>, ]+\[\] = \{.*?\};", re.S)
+
+
+def unfreeze(pieces, code):
+    """The code in which tables with faults are not constant: `const     T k[] = {`."""
+    for table in TABLE.finditer(code):
+        end = code.find("};", table.end())
+        if any(table.end() < piece.span[0] < end for piece in pieces):
+            code = code[:table.start()] + "const".ljust(len("constexpr")) + code[table.end():]
+    return code
+
+
 def plant_in(faults, code):
     """The code of one file with all its faults behind their switches."""
-    return SWITCH + render(nest(faults, code), 0, len(code), code, blank_comments(code))
+    pieces = nest(faults, code)
+    code = unfreeze(pieces, code)
+    code = render(pieces, 0, len(code), code, blank_comments(code))
+    return SWITCH + UNFROZEN.sub(lambda m: m[0].replace("uet_fault(", "uet_fault_now("), code)
 
 
 def plant(faults, root):

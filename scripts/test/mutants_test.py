@@ -59,6 +59,14 @@ class PlantTest(unittest.TestCase):
             planted("struct A {\n  static constexpr int kMost = 63;\n};", ("kMost = `63`;", "2"))
         planted("constexpr int f() { return 63; }", ("return `63`;", "2"))
 
+    def test_a_table_with_a_fault_is_filled_when_the_process_starts(self):
+        code = "constexpr Row kRows[] = {\n    {1, 2},\n};\nint f() { return 2; }"
+        self.assertEqual(planted(code, ("{1, `2`}", "3"), ("return `2`;", "4")),
+                         "const     Row kRows[] = {\n    {1, (uet_fault_now(F1) ? (3) : (2))},\n};"
+                         "\nint f() { return (uet_fault(F2) ? (4) : (2)); }")
+        self.assertEqual(planted("constexpr Row kRows[] = {{1}};\nf();", ("f();", "g();"))[:9],
+                         "constexpr")
+
     def test_two_faults_of_one_piece(self):
         self.assertEqual(planted("return a;", ("return `a`;", "b"), ("return `a`;", "c")),
                          "return (uet_fault(F1) ? (b) : uet_fault(F2) ? (c) : (a));")

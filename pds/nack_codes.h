@@ -1,5 +1,7 @@
-// The reaction of a source to each NACK code: the table only. [PDS 10.2]
+// What a NACK code means: a table with a row for each code. [PDS 10.2]
 #pragma once
+
+#include "pds/counters.h"
 
 #include "wire/code_points.h"
 
@@ -20,10 +22,11 @@ enum class NackReaction : uint8_t {
   fail_pdc,
 };
 
+// What a source does about a packet that was refused with that code.
+NackReaction reaction_to(wire::NackCode code);
+
 // A fatal code whose packet was certainly not executed. [PDS-119]
 bool is_certainly_not_executed(wire::NackCode code);
-
-NackReaction reaction_to(wire::NackCode code);
 
 // The code reports that the peer waits for its application, which may take any time. [PDS-148]
 bool waits_for_application(wire::NackCode code);
@@ -33,5 +36,9 @@ bool is_possible(wire::NackCode code, bool is_syn, bool is_rod);
 
 // The peer may still hold a PDC that a Close command would free. [PDS-I18]
 bool peer_may_hold_state(wire::NackCode code);
+
+// The counters of NACKs sent and received with that code.
+Count nack_tx_count(wire::NackCode code);
+Count nack_rx_count(wire::NackCode code);
 
 }  // namespace uet::pds
