@@ -142,37 +142,37 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
   Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(res_.randomness)
                                   : table_.allocate(false, res_.randomness);
-  if (pdc == nullptr || !enter(*pdc, in, *peer, job)) {
+  if (pdc == nullptr || !enter(*pdc, in, *peer, job, *to_peer, now)) {
     paths_.drop(*to_peer);
     res_.counters.add(Count::pdc_alloc_fail);
     return refuse(wire::NackCode::no_pdc_avail);
   }
-  pdc->path = to_peer;
-  start_target(*pdc, in, is_proven, now);
+  account(*pdc, is_proven, now);
   return pdc;
 }
 
-// Enters it in the tables by peer. False: the system has no memory, and the PDC is free again.
-bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job) {
-  pdc.sdi = in.sdi();
-  pdc.job = job;
-  pdc.peer = peer;
-  pdc.peer_id = in.spdcid;
+// Opens it as the SYN says, and enters it in the tables by peer. False: the system has no memory,
+// and the PDC is free again.
+bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job, Path& path, Instant now) {
+  bool pending = false;
+  const Psn start = secure_psn_.secure_start(in, peer, pending);
+  pdc.open_as({.event = pending ? PdcEvent::start_needed : PdcEvent::opened,
+               .mode = in.mode,
+               .peer = peer,
+               .sdi = in.sdi(),
+               .start = start,
+               .path = &path,
+               .peer_id = in.spdcid,
+               .job = job},
+              res_.config, now);
   if (table_.bind_peer(pdc)) return true;
   table_.free(pdc);
   return false;
 }
 
-// The fields of the SYN.
-void Door::start_target(Pdc& pdc, const Inbound& in, bool is_proven, Instant now) {
+// All that its end takes back, and its deadlines.
+void Door::account(Pdc& pdc, bool is_proven, Instant now) {
   const PeerId peer = pdc.peer;
-  bool pending = false;
-  const Psn start = secure_psn_.secure_start(in, peer, pending);
-  pdc.tx.start(start);
-  pdc.open_at(start, res_.config);
-  pdc.life.change(pending ? PdcEvent::start_needed : PdcEvent::opened);
-  pdc.mode = in.mode;
-  pdc.last_active = now;
   res_.peers.add_ref(peer);
   idle_.add(pdc);
   schedule_.arm_by(pdc, now + res_.config.idle_time);
@@ -187,7 +187,7 @@ void Door::start_target(Pdc& pdc, const Inbound& in, bool is_proven, Instant now
     shares_.take(pdc.sdi, pdc.job);
   }
   res_.counters.add(Count::pdc_opened_target);
-  if (pending) {
+  if (pdc.state() == PdcState::pending) {
     pdc.start.note_assigned();
     pdc.end.wait_until(now + res_.config.new_pdc_time);
     schedule_.arm_by(pdc, pdc.end.at());

@@ -50,8 +50,8 @@ class Door {
  private:
   bool is_challenged(const Inbound& in, const FabricAddress& from, bool& is_proven, Instant now);
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
-  bool enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job);
-  void start_target(Pdc& pdc, const Inbound& in, bool is_proven, Instant now);
+  bool enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job, Path& path, Instant now);
+  void account(Pdc& pdc, bool is_proven, Instant now);
 
   Resources& res_;
   PdcTable& table_;

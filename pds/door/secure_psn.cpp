@@ -40,10 +40,10 @@ Psn SecurePsn::raise_floor(const Pdc& pdc) {
 }
 
 // A value that the target told before, else a low random one. [PDS-050]
-Psn SecurePsn::initial_start(const Pdc& pdc, const PdcTable& table) {
-  if (pdc.sdi == 0) return pdc.start.psn();
-  const KnownStart* const told = known_.find({res_.peers[pdc.peer].address, pdc.sdi, false});
-  return told != nullptr ? told->psn : table.draw_low_start(pdc.id, res_.randomness);
+Psn SecurePsn::initial_start(const Pdc& made, PeerId peer, uint32_t sdi, const PdcTable& table) {
+  if (sdi == 0) return made.start.psn();
+  const KnownStart* const told = known_.find({res_.peers[peer].address, sdi, false});
+  return told != nullptr ? told->psn : table.draw_low_start(made.id, res_.randomness);
 }
 
 // The closing ACK says where the next PDC may begin. [PDS-053]

@@ -39,6 +39,19 @@ namespace uet::pds {
 struct Flow;
 struct Path;
 
+// What a new PDC is told.
+struct PdcOpening {
+  PdcEvent event = PdcEvent::opened;
+  Mode mode = Mode::rud;
+  PeerId peer{};
+  uint32_t sdi = 0;
+  Psn start{};
+  Path* path = nullptr;
+  Flow* flow = nullptr;  // initiator only
+  Pdcid peer_id{};       // target only: an initiator learns it
+  JobId job{};           // target only
+};
+
 struct alignas(64) Pdc : ListNode<struct LruTag>,
                          ListNode<struct ControlTag>,
                          ListNode<struct SendTag>,
@@ -101,10 +114,21 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
     responses.start(first);
   }
 
-  // The PDC is new, and no round trip to its peer is known. [PDS-140]
-  void open_at(Psn first, const Config& config) {
-    begin_at(first, config);
+  // The table has just given it out: it has a role, an id and a handle. No round trip to its peer
+  // is known. [PDS-I1, PDS-T1, PDS-T2, PDS-140]
+  void open_as(const PdcOpening& as, const Config& config, Instant now) {
+    life.change(as.event);
+    mode = as.mode;
+    peer = as.peer;
+    peer_id = as.peer_id;
+    job = as.job;
+    sdi = as.sdi;
+    path = as.path;
+    flow = as.flow;
+    tx.start(as.start);
+    begin_at(as.start, config);
     rtt = RtoEstimator(config.rto_init);
+    last_active = now;
   }
 
   PdcState state() const { return life.state(); }

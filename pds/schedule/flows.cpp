@@ -63,17 +63,14 @@ Pdc* Flows::open_initiator(Flow& flow, Instant now) {
     reclaim_.relieve_pressure(true, now);
     return nullptr;
   }
-  pdc->life.change(PdcEvent::opened);
-  pdc->mode = flow.key.mode;
-  pdc->peer = flow.key.peer;
-  pdc->flow = &flow;
-  pdc->path = flow.path;
-  ++pdc->path->refs;
-  pdc->sdi = flow.key.sdi;
-  const Psn start = secure_psn_.initial_start(*pdc, table_);
-  pdc->tx.start(start);
-  pdc->open_at(start, res_.config);
-  pdc->last_active = now;
+  pdc->open_as({.mode = flow.key.mode,
+                .peer = flow.key.peer,
+                .sdi = flow.key.sdi,
+                .start = secure_psn_.initial_start(*pdc, flow.key.peer, flow.key.sdi, table_),
+                .path = flow.path,
+                .flow = &flow},
+               res_.config, now);
+  ++flow.path->refs;
   res_.peers.add_ref(pdc->peer);
   flow.pdcs.push_back(*pdc);
   ++flow.pdc_count;

@@ -236,16 +236,11 @@ class PartTest : public testing::Test {
   Pdc& opened(bool is_initiator, Mode mode) {
     Pdc* const pdc = table_.allocate(is_initiator, random_);
     EXPECT_NE(pdc, nullptr);
-    pdc->life.change(PdcEvent::opened);
-    pdc->mode = mode;
-    pdc->peer = peer_;
-    pdc->peer_id = kPeerId;
-    pdc->path = &path_;
-    pdc->tx.start(kFirst);
-    pdc->open_at(kFirst, res_.config);
-    pdc->last_active = kNow;
+    PdcOpening as{.mode = mode, .peer = peer_, .start = kFirst, .path = &path_};
+    as.flow = is_initiator ? &flow_ : nullptr;
+    as.peer_id = kPeerId;
+    pdc->open_as(as, res_.config, kNow);
     if (is_initiator) {
-      pdc->flow = &flow_;
       flow_.path = &path_;
       flow_.pdcs.push_back(*pdc);
       ++flow_.pdc_count;

@@ -33,8 +33,8 @@ class SecurePsnPartTest : public AllParts {
   Pdc& received(Psn last, uint32_t sdi = kDomain) {
     Pdc& pdc = target();
     pdc.sdi = sdi;
-    pdc.open_at(last, res_.config);
     pdc.tx.start(last);
+    pdc.begin_at(last, res_.config);
     pdc.rx.accept(res_.rx_pool, last, false);
     return pdc;
   }
@@ -84,15 +84,17 @@ TEST_F(SecurePsnPartTest, ByTheOtherMethodTheTargetDrawsEachStart) {
 TEST_F(SecurePsnPartTest, AnInitiatorBeginsWhereItWasTold) {
   Pdc& pdc = initiator();
   pdc.sdi = kDomain;
-  const Psn drawn = secure_psn_.initial_start(pdc, table_);
+  const auto start = [&](uint32_t sdi) {
+    return secure_psn_.initial_start(pdc, peer_, sdi, table_);
+  };
+  const Psn drawn = start(kDomain);
   EXPECT_LT(drawn.value(), uint32_t{1} << 31) << "a low one [PDS-050]";
   wire::Ack closing;
   closing.epsn = true;
   closing.expected_start_psn = Psn(123'456);
   secure_psn_.learn_start(pdc, closing);
-  EXPECT_EQ(secure_psn_.initial_start(pdc, table_), Psn(123'456));
-  pdc.sdi = 0;
-  EXPECT_EQ(secure_psn_.initial_start(pdc, table_), kFirst);
+  EXPECT_EQ(start(kDomain), Psn(123'456));
+  EXPECT_EQ(start(0), kFirst);
 }
 
 }  // namespace

@@ -20,9 +20,7 @@ FabricAddress reply_address(const RxDatagram& d, PortHint, bool, PeerTable&) { r
 void Proofs::confirm(Pdc& pdc) {
   if (!pdc.is_initiator()) pdc.proof.confirm();
 }
-void Proofs::earn(Pdc&, const RxDatagram& d) {
-  note("earn by " + std::to_string(d.bytes.size()));
-}
+void Proofs::earn(Pdc&, const RxDatagram& d) { note("earn by " + std::to_string(d.bytes.size())); }
 bool Proofs::spend(Pdc&, uint32_t) { return answers().may_spend; }
 Duration Proofs::proof_wait(const Pdc&) const { return part::kRto; }
 bool Proofs::check_proof(Pdc&, Instant&, Instant) { return true; }
@@ -70,7 +68,9 @@ Psn SecurePsn::raise_floor(const Pdc& pdc) {
   note("raise_floor");
   return pdc.rx.max_received() + 1;
 }
-Psn SecurePsn::initial_start(const Pdc& pdc, const PdcTable&) { return pdc.start.psn(); }
+Psn SecurePsn::initial_start(const Pdc& made, PeerId, uint32_t, const PdcTable&) {
+  return made.start.psn();
+}
 void SecurePsn::learn_start(const Pdc&, const wire::Ack&) { note("learn_start"); }
 
 }  // namespace uet::pds

@@ -143,13 +143,9 @@ TEST_F(DeadlinesPartTest, AnIdlePdcCloses) {
 // [PDS-T7, PDS-052] Nobody begins at the start that a target gave: it goes in silence.
 TEST_F(DeadlinesPartTest, APendingTargetExpires) {
   Pdc* const pdc = table_.allocate(false, random_);
-  pdc->life.change(PdcEvent::start_needed);
-  pdc->peer = peer_;
-  pdc->path = &path_;
-  pdc->tx.start(kFirst);
-  pdc->open_at(kFirst, res_.config);
+  pdc->open_as({.event = PdcEvent::start_needed, .peer = peer_, .start = kFirst, .path = &path_},
+               res_.config, kNow);
   pdc->proof.confirm();
-  pdc->last_active = kNow;
   pdc->end.wait_until(kNow + kSecond);
   held(*pdc);
   EXPECT_EQ(fire(*pdc, kSecond / 2), "1000000us");
