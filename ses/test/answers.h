@@ -2,6 +2,7 @@
 #pragma once
 
 #include "ses/receives/matcher.h"
+#include "tss/policy.h"
 
 #include <cstdint>
 #include <vector>
@@ -28,6 +29,8 @@ struct Answers {
   bool may_store = true;              // KeptRoom
   bool is_region_good = true;         // MemoryRegions
   uint32_t exposed = 0;               // MemoryRegions: the source that its region was added for
+  uint32_t domain = 0;                // JobTable: of each job
+  tss::Policy policy = tss::Policy::none;  // JobTable: of each job
   AnswersToExchange to_exchange;
 };
 inline Answers& answers() {

@@ -7,6 +7,7 @@
 
 #include <gtest/gtest.h>
 
+#include <optional>
 #include <string>
 #include <utility>
 
@@ -14,8 +15,10 @@ namespace uet::ses::test {
 
 class RecordingPds final : public pds::Service {
  public:
-  Result<pds::FlowId> flow(PeerId, TrafficClass, pds::Mode, JobId, uint32_t) override {
-    return pds::FlowId(next_flow_++);
+  Result<pds::FlowId> flow(PeerId, TrafficClass, pds::Mode, JobId, uint32_t sdi) override {
+    domain = sdi;
+    if (refusal) return *refusal;
+    return only_flow ? *only_flow : pds::FlowId(next_flow_++);
   }
   void ready(pds::FlowId flow, uint64_t) override { note("ready " + std::to_string(flow.value())); }
   void withdraw(pds::FlowId, uint64_t) override {}
@@ -31,6 +34,10 @@ class RecordingPds final : public pds::Service {
 
   // The calls since the last take(), with commas between them.
   std::string take() { return std::exchange(calls_, {}); }
+
+  std::optional<Errc> refusal;           // of flows
+  std::optional<pds::FlowId> only_flow;  // for all keys; none: the next number
+  uint32_t domain = 0;                   // of the flow that was asked for last
 
  private:
   void note(const std::string& call) { calls_ += (calls_.empty() ? "" : ", ") + call; }

@@ -1,9 +1,7 @@
 // Operations from the post to the completion, with the answers that a test gives. [ses.md 4.1, 7]
 #include "ses/outgoing/outgoing.h"
 
-#include "base/test/calls.h"
-#include "ses/test/answers.h"
-#include "ses/test/parts.h"
+#include "ses/outgoing/test/initiator.h"
 #include "wire/ses.h"
 
 #include <array>
@@ -14,22 +12,9 @@ namespace {
 
 using uet::test::was_called;
 
-class OutgoingPartTest : public PartTest {
+class OutgoingPartTest : public InitiatorTest {
  protected:
-  OutgoingPartTest() {
-    uet::test::calls().clear();
-    answers() = {};
-    EXPECT_TRUE(outgoing_.create(3).ok());
-    use(pds::Mode::rud);
-  }
-  void use(pds::Mode mode) {
-    ep_ = &open(mode);
-    ep_->tx.owner = this;
-    ep_->tx.complete = [](void* me, const Completion& c) {
-      static_cast<OutgoingPartTest*>(me)->done_.push_back(c);
-    };
-  }
-  std::array<IoSlice, 1> memory(uint32_t bytes) { return {IoSlice{octets_.data(), bytes}}; }
+  OutgoingPartTest() { EXPECT_TRUE(outgoing_.create(3).ok()); }
   Result<Taken> send(uint32_t bytes, uint32_t flags = 0) {
     const auto iov = memory(bytes);
     SendRequest request;
@@ -87,9 +72,6 @@ class OutgoingPartTest : public PartTest {
 
   MemoryRegions memory_;
   Outgoing outgoing_{res_, endpoints_, memory_};
-  Endpoint* ep_ = nullptr;
-  std::vector<Completion> done_;
-  std::array<std::byte, 8192> octets_{};
 };
 
 // [SES-016] A message is cut into packets of the MTU. It is complete when all of them are answered.
@@ -269,7 +251,6 @@ TEST_F(OutgoingPartTest, AReadWaitsForItsData) {
 
 // [SES-104] A datagram is one packet, whatever becomes of it.
 TEST_F(OutgoingPartTest, ADatagramIsOnePacket) {
-  endpoints_.close(*ep_);
   use(pds::Mode::uud);
   EXPECT_EQ(send(1025).error(), Errc::too_long);
   ASSERT_TRUE(send(1024).ok());
