@@ -24,20 +24,30 @@ class RecordingPds final : public pds::Service {
   void withdraw(pds::FlowId, uint64_t) override {}
   void want_answers(pds::FlowId, Instant) override { note("want_answers"); }
   void release(pds::FlowId flow) override { note("release " + std::to_string(flow.value())); }
-  bool respond(pds::RxToken, const pds::Verdict&, Instant) override {
+  bool respond(pds::RxToken, const pds::Verdict& verdict, Instant) override {
     note("respond");
+    responded = verdict;
     return true;
   }
-  bool send_return(pds::PdcHandle, pds::MessageHandle, uint32_t) override { return true; }
+  bool send_return(pds::PdcHandle, pds::MessageHandle message, uint32_t) override {
+    returned = message;
+    return has_pdc;
+  }
   void message_done(pds::PdcHandle) override { note("message_done"); }
-  void set_pressure(uint64_t, Instant) override {}
+  void set_pressure(uint64_t bytes, Instant) override { pressure = bytes; }
 
   // The calls since the last take(), with commas between them.
   std::string take() { return std::exchange(calls_, {}); }
 
+  // What it answers.
+  bool has_pdc = true;
   std::optional<Errc> refusal;           // of flows
   std::optional<pds::FlowId> only_flow;  // for all keys; none: the next number
-  uint32_t domain = 0;                   // of the flow that was asked for last
+  // What it was told last.
+  uint32_t domain = 0;  // of a flow
+  pds::Verdict responded;
+  pds::MessageHandle returned;
+  uint64_t pressure = 0;
 
  private:
   void note(const std::string& call) { calls_ += (calls_.empty() ? "" : ", ") + call; }

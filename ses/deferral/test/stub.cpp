@@ -1,11 +1,14 @@
-// Both ends of a deferral, as the tests of other parts see them: no message is told to wait.
+// Both ends of a deferral, as the tests of other parts see them: no message is told to wait, unless
+// the test has a record for it.
 #include "ses/deferral/deferrals.h"
 #include "ses/deferral/deferred_messages.h"
 
 #include "base/test/calls.h"
+#include "ses/test/answers.h"
 
 namespace uet::ses {
 
+using test::answers;
 using uet::test::note;
 
 Result<void> Deferrals::create(Rng&) { return {}; }
@@ -19,14 +22,19 @@ void Deferrals::begin_again(TxMessage&) {}
 void Deferrals::forget_attempt(TxMessage&) {}
 
 Result<void> DeferredMessages::create(Rng&) { return {}; }
-bool DeferredMessages::may_defer(const Request&) const { return false; }
-DeferredMessage* DeferredMessages::find(const Endpoint&, const Request&) { return nullptr; }
-bool DeferredMessages::is_same(const DeferredMessage&, const Request&) { return false; }
-DeferredMessage* DeferredMessages::remember(Endpoint&, const Request&, const Envelope&) {
-  return nullptr;
+bool DeferredMessages::may_defer(const Request&) const { return answers().deferred != nullptr; }
+DeferredMessage* DeferredMessages::find(const Endpoint&, const Request&) {
+  return answers().is_deferred ? answers().deferred : nullptr;
 }
-void DeferredMessages::note_heard(DeferredMessage&) {}
-void DeferredMessages::note_data(DeferredMessage&, const Request&) {}
+bool DeferredMessages::is_same(const DeferredMessage& d, const Request& q) {
+  return d.key.token == q.tokens().initiator;
+}
+DeferredMessage* DeferredMessages::remember(Endpoint&, const Request&, const Envelope&) {
+  answers().is_deferred = answers().may_remember;
+  return answers().is_deferred ? answers().deferred : nullptr;
+}
+void DeferredMessages::note_heard(DeferredMessage&) { note("note_heard"); }
+void DeferredMessages::note_data(DeferredMessage&, const Request&) { note("note_data"); }
 void DeferredMessages::forget(DeferredMessage&) { note("forget deferred"); }
 bool DeferredMessages::set_aside(Endpoint&, PostedReceive&, DeferredMessage&) {
   note("set_aside");

@@ -1,9 +1,7 @@
 // What becomes of a request, packet by packet, and how it is answered. [ses.md 5]
 #include "ses/incoming/incoming.h"
 
-#include "base/test/calls.h"
-#include "ses/test/answers.h"
-#include "ses/test/parts.h"
+#include "ses/incoming/test/target.h"
 #include "wire/ses.h"
 
 #include <array>
@@ -72,12 +70,7 @@ class IncomingPartTest : public PartTest {
     rx.next_hdr = wire::NextHeader::standard;
     rx.token = {mode == pds::Mode::uud ? pds::PdcHandle{} : kPdc, Psn(next_psn_++)};
     rx.ses = octets;
-    const pds::Verdict v = incoming_.on_request(rx);
-    if (v.kind == pds::Verdict::Kind::accept) return "accept";
-    if (v.kind == pds::Verdict::Kind::drop) return "drop";
-    if (v.kind == pds::Verdict::Kind::nack) return std::string("nack ") + wire::name(v.nack);
-    EXPECT_EQ(v.kind, pds::Verdict::Kind::respond);
-    return wire::name(wire::ReturnCode(static_cast<uint8_t>(v.response.bytes[1]) & 0x3F));
+    return said(incoming_.on_request(rx));
   }
 
   static constexpr pds::PdcHandle kPdc{5};
