@@ -92,13 +92,14 @@ class PartTest : public ::testing::Test {
     peers_.add_ref(peer);
     return peer;
   }
-  Endpoint& open(pds::Mode mode = pds::Mode::rud) {
+  Endpoint& open(pds::Mode mode = pds::Mode::rud, ReceiveQueueId shared = {}) {
     EndpointName name;
     name.job = kJob;
     name.pid = kPid;
     name.ri = kRi;
     EndpointOptions options;
     options.mode = mode;
+    options.shared = shared;
     return *endpoints_.get(*endpoints_.open_endpoint(name, options, {}, {}));
   }
   Destination to_peer() const {

@@ -1,7 +1,6 @@
-// Posted receives: how messages use them up, and their reports. Indices without resources.
+// Posted receives: how messages use them up, and their reports.
 #include "ses/receives/receives.h"
 
-#include "ses/receives/generations.h"
 #include "ses/test/parts.h"
 
 #include <array>
@@ -14,7 +13,6 @@ class ReceivesTest : public PartTest {
  protected:
   ReceivesTest() {
     EXPECT_TRUE(receives_.create().ok());
-    EXPECT_TRUE(room_.create(arena_, res_.config, peers_).ok());
     ep_ = &open();
     ep_->rx.owner = this;
     ep_->rx.complete = [](void* me, const Completion& c) {
@@ -43,9 +41,6 @@ class ReceivesTest : public PartTest {
   }
 
   Receives receives_{res_};
-  MemoryRegions memory_;
-  KeptRoom room_;
-  Generations generations_{memory_, room_};
   Endpoint* ep_ = nullptr;
   bool has_room_ = true;
   std::vector<Completion> done_;
@@ -102,37 +97,6 @@ TEST_F(ReceivesTest, ReceiveThatWasSetAsideComesBehindLaterOnes) {
   Receives::post_again(*ep_->queue, r);
   EXPECT_EQ(r.room(), 1000u);
   EXPECT_GT(r.sequence, later);
-}
-
-// [SES-131, SES-133]
-TEST_F(ReceivesTest, DisabledIndexComesBackUnderTheNextGeneration) {
-  generations_.disable(*ep_, false);
-  EXPECT_FALSE(generations_.refresh(*ep_, false).is_enabled);
-  EXPECT_EQ(ep_->queue->disabled, 1u);
-  Generations::enable(*ep_->queue, false);
-  const Generation& now = generations_.refresh(*ep_, false);
-  EXPECT_TRUE(now.is_enabled);
-  EXPECT_EQ(now.value, 1);
-  EXPECT_EQ(ep_->queue->disabled, 0u);
-}
-
-// [LF-039]
-TEST_F(ReceivesTest, RegionEnablesTheUntaggedIndexOnly) {
-  generations_.disable(*ep_, false);
-  generations_.disable(*ep_, true);
-  const IoSlice slice{octets_.data(), octets_.size()};
-  memory_.enable(*memory_.add({.iov = {&slice, 1}, .access = kRemoteWrite}));
-  EXPECT_TRUE(generations_.refresh(*ep_, false).is_enabled);
-  EXPECT_FALSE(generations_.refresh(*ep_, true).is_enabled);
-}
-
-// [SES-133]
-TEST_F(ReceivesTest, KeptMessageThatLeavesEnablesTheIndex) {
-  UnexpectedMessage* const kept = room_.admit({.peer = peer_}, 100);
-  ASSERT_NE(kept, nullptr);
-  generations_.disable(*ep_, true);
-  room_.drop(*kept);
-  EXPECT_TRUE(generations_.refresh(*ep_, true).is_enabled);
 }
 
 }  // namespace
