@@ -3,6 +3,8 @@
 
 #include <gtest/gtest.h>
 
+#include <vector>
+
 namespace uet::pds {
 namespace {
 
@@ -136,6 +138,110 @@ TEST_F(AckSchedulerPartTest, AnAckForAnotherReasonAnswersTheLastPacket) {
   EXPECT_FALSE(acks_.may_wait());
   EXPECT_EQ(cause(), Count::ack_delay);
   EXPECT_FALSE(acks_.is_behind());
+}
+
+class AckSchedulerTest : public ::testing::Test {
+ protected:
+  // A packet arrives; `cack` is the cumulative ACK after it.
+  void arrive(uint32_t psn, uint32_t cack, bool ar = false, bool ce = false, bool retx = false,
+              uint32_t bytes = 0) {
+    AckedRequest r;
+    r.trigger = {Psn(psn), Entropy(static_cast<uint16_t>(psn)), ce, retx};
+    r.ar = ar;
+    r.covered = psn <= cack;
+    r.payload_bytes = bytes;
+    acks_.on_accepted(rules_, r, Psn(cack));
+  }
+  Count take() {
+    Count cause{};
+    last_ = acks_.take(cause);
+    return cause;
+  }
+  AckRules rules_;
+  AckScheduler acks_;
+  AckTrigger last_;
+};
+
+// [PDS-A1, PDS-A3, PDS-A6, PDS-A8]
+TEST_F(AckSchedulerTest, EachTriggerAlone) {
+  arrive(1, 1);
+  EXPECT_FALSE(acks_.is_due());
+  arrive(2, 2, true);
+  ASSERT_TRUE(acks_.is_due());
+  EXPECT_EQ(take(), Count::ack_ar);
+  EXPECT_EQ(last_.psn, Psn(2));
+  EXPECT_FALSE(acks_.is_due());
+  arrive(3, 3, false, true);
+  EXPECT_EQ(take(), Count::ack_ecn);
+  EXPECT_TRUE(last_.ce);
+  arrive(4, 4, false, false, true);
+  EXPECT_EQ(take(), Count::ack_retx);
+  rules_.on_ecn = false;
+  arrive(5, 5, false, true);
+  EXPECT_FALSE(acks_.is_due());
+  rules_.per_packet = true;
+  arrive(6, 6);
+  EXPECT_EQ(take(), Count::ack_per_packet);
+}
+
+// [PDS-082, PDS-A7] Payload counts, a packet for at least the minimum; an ACK resets the count.
+TEST_F(AckSchedulerTest, CountsOctets) {
+  for (uint32_t p = 1; p <= 3; ++p) arrive(p, p, false, false, false, 4096);
+  EXPECT_FALSE(acks_.is_due());
+  arrive(4, 4, false, false, false, 4096);
+  EXPECT_TRUE(acks_.is_due());
+  EXPECT_EQ(take(), Count::ack_bytes);
+  for (uint32_t p = 5; p <= 19; ++p) arrive(p, p);
+  EXPECT_FALSE(acks_.is_due()) << "15 packets of 1024 at least";
+  arrive(20, 20);
+  EXPECT_TRUE(acks_.is_due());
+}
+
+// [PDS-083] The client may let an ACK of received octets wait, until they are 16 times the
+// trigger or something else wants the ACK.
+TEST_F(AckSchedulerTest, AnAckOfOctetsMayWait) {
+  arrive(1, 1, false, false, false, 8192);
+  EXPECT_FALSE(acks_.may_wait()) << "none is due";
+  for (uint32_t p = 2; p <= 31; ++p) arrive(p, p, false, false, false, 8192);
+  EXPECT_TRUE(acks_.is_due());
+  EXPECT_TRUE(acks_.may_wait());
+  arrive(32, 32, false, false, false, 8192);
+  EXPECT_FALSE(acks_.may_wait()) << "256 KiB";
+  take();
+  EXPECT_FALSE(acks_.may_wait()) << "it has left";
+  for (uint32_t p = 33; p <= 34; ++p) arrive(p, p, false, false, false, 8192);
+  EXPECT_TRUE(acks_.may_wait());
+  arrive(35, 35, true, false, false, 8192);
+  EXPECT_FALSE(acks_.may_wait()) << "the source asks";
+}
+
+// [PDS-A9] While an AR packet is above a hole: every fourth arrival, and when it is covered.
+TEST_F(AckSchedulerTest, TellsAboutHolesBelowAnArPacket) {
+  arrive(10, 1, true);
+  take();
+  std::vector<uint32_t> acked;
+  for (uint32_t p = 20; p < 30; ++p) {
+    arrive(p, 1);
+    if (acks_.is_due()) {
+      acked.push_back(p);
+      take();
+    }
+  }
+  // The AR packet itself was the first arrival.
+  EXPECT_EQ(acked, (std::vector<uint32_t>{22, 26}));
+  arrive(2, 10);
+  EXPECT_EQ(take(), Count::ack_hole_closed);
+  arrive(11, 11);
+  EXPECT_FALSE(acks_.is_due());
+}
+
+// [PDS-A6, PDS 8.1 M] A CE mark is reported, even if later packets have none.
+TEST_F(AckSchedulerTest, CeIsNotLostToALaterPacket) {
+  arrive(1, 1, false, true);
+  arrive(2, 2, true);
+  take();
+  EXPECT_TRUE(last_.ce);
+  EXPECT_EQ(last_.psn, Psn(1));
 }
 
 }  // namespace
