@@ -95,5 +95,74 @@ TEST_F(PeerTableTest, GrowsWithoutMoving) {
   }
 }
 
+// [T-01, T-02, PDS-255] What a peer holds counts for its host as well.
+TEST_F(PeerTableTest, AHostHoldsWhatItsPeersHold) {
+  ASSERT_TRUE(table_.create(arena_, 4, 1).ok());
+  const PeerId a = *table_.find_or_add(at(1), kAtFirst);
+  const PeerId b = *table_.find_or_add(at(1, 16384), kAtFirst);
+  const PeerId c = *table_.find_or_add(at(2), kAtFirst);
+  for (const PeerId peer : {a, b, b, c}) {
+    table_.count_target(peer, 1);
+    table_.count_half_open(peer, 1);
+    table_.count_responses(peer, 2);
+    table_.count_reordered(peer, 3);
+  }
+  table_.count_target(b, -1);
+  table_.count_half_open(a, -1);
+  table_.count_responses(a, -1);
+  table_.count_reordered(b, -5);
+  EXPECT_EQ(table_[b].targets, 1u);
+  const Host& host = table_.host_of(a);
+  EXPECT_EQ(host.targets, 2u);
+  EXPECT_EQ(host.half_open, 2u);
+  EXPECT_EQ(host.responses, 5u);
+  EXPECT_EQ(host.reordered, 4u);
+  EXPECT_EQ(table_.host_of(c).targets, 1u);
+}
+
+// [decision 15] Entries of address vectors keep a peer, and the last one says so.
+TEST_F(PeerTableTest, TheLastEntryOfAPeerIsKnown) {
+  ASSERT_TRUE(table_.create(arena_, 4, 1).ok());
+  const PeerId a = *table_.find_or_add(at(1), kAtFirst);
+  table_.list(a);
+  table_.list(a);
+  EXPECT_EQ(table_.spare(), 0u);
+  EXPECT_FALSE(table_.unlist(a)) << "another entry names it";
+  table_.add_ref(a);
+  EXPECT_TRUE(table_.unlist(a)) << "a PDC refers to it";
+  table_.drop_ref(a);
+  EXPECT_EQ(table_.spare(), 1u);
+}
+
+// [PDS-249] Unreachable: only errors for so long, the last of them after what was sent last.
+TEST(PeerTest, APeerIsUnreachableAfterErrorsAlone) {
+  Peer peer;
+  const auto at = [](int64_t seconds) { return kAtFirst + Duration::seconds(seconds); };
+  const Duration limit = Duration::seconds(5);
+  EXPECT_FALSE(peer.is_unreachable(at(0), at(0), limit, at(9))) << "no error";
+  peer.unreachable_since = at(1);
+  peer.unreachable_last = at(7);
+  EXPECT_TRUE(peer.is_unreachable(at(0), at(6), limit, at(8)));
+  EXPECT_FALSE(peer.is_unreachable(at(0), at(7), limit, at(8))) << "a packet went after it";
+  EXPECT_FALSE(peer.is_unreachable(at(3), at(6), limit, at(8))) << "nothing waits for so long";
+  EXPECT_FALSE(peer.is_unreachable(at(0), at(6), limit, at(12))) << "the last error is old";
+}
+
+// [LF-131, LF-141] Octets of payload: agreed, else stated, else our own; and what does not pass.
+TEST(PeerTest, PayloadIsAgreedOrStated) {
+  Peer peer;
+  EXPECT_EQ(peer.payload_toward(4096), 4096u);
+  EXPECT_FALSE(peer.states_payload());
+  peer.payload_mtu = 8192;
+  EXPECT_EQ(peer.payload_toward(4096), 4096u);
+  EXPECT_EQ(peer.implied_payload(4096), 8192u);
+  peer.lower_payload(1024);
+  EXPECT_EQ(peer.payload_toward(4096), 1024u);
+  EXPECT_TRUE(peer.is_beyond_path(1025));
+  EXPECT_FALSE(peer.is_beyond_path(1024));
+  peer.agree_payload(2048);
+  EXPECT_FALSE(peer.is_beyond_path(4096)) << "it may have grown";
+}
+
 }  // namespace
 }  // namespace uet::pds

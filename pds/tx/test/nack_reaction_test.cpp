@@ -81,5 +81,36 @@ TEST(NackReactionTest, AsTheReferenceHasIt) {
   EXPECT_TRUE(is_certainly_not_executed(NackCode::inv_dpdcid));
 }
 
+// The codes for which that holds, in order.
+template <class Predicate>
+std::string codes(Predicate&& holds) {
+  std::string all;
+  for (uint32_t code = 1; code <= 0x1A; ++code) {
+    if (code == 0x0C || !holds(static_cast<NackCode>(code))) continue;
+    all += std::string(all.empty() ? "" : " ") + wire::name(static_cast<NackCode>(code));
+  }
+  return all;
+}
+
+// [T-08] What a peer cannot say of our packet is a forgery, or an error of the peer.
+TEST(NackReactionTest, SomeCodesCannotBe) {
+  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, /*is_syn=*/true, /*is_rod=*/true); }),
+            "INV_DPDCID PKT_NOT_RCVD ACK_WITH_DATA");
+  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, /*is_syn=*/false, /*is_rod=*/true); }),
+            "INVALID_SYN NEW_START_PSN");
+  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, /*is_syn=*/false, /*is_rod=*/false); }),
+            "ROD_OOO INVALID_SYN NEW_START_PSN");
+}
+
+// [PDS-148, PDS-I18, PDS-119] What else a code says: the peer waits for its application, it may
+// still hold a PDC, and the packet was not executed.
+TEST(NackReactionTest, ACodeTellsOfThePeer) {
+  EXPECT_EQ(codes(waits_for_application), "NO_RESOURCE RCVD_SES_PROCG");
+  EXPECT_EQ(codes(peer_may_hold_state),
+            "PDC_HDR_MISMATCH GTD_RESP_UNAVAIL PDC_MODE_MISMATCH UNEXP_EVENT");
+  EXPECT_EQ(codes(is_certainly_not_executed),
+            "INV_DPDCID PDC_HDR_MISMATCH CLOSING INVALID_SYN PDC_MODE_MISMATCH UNEXP_EVENT");
+}
+
 }  // namespace
 }  // namespace uet::pds

@@ -1,0 +1,154 @@
+// Flows of the client, and the PDCs that are opened for them. [PDS-013, PDS-247]
+#include "pds/schedule/flows.h"
+
+#include "pds/test/all_parts.h"
+
+namespace uet::pds::part {
+namespace {
+
+class FlowsPartTest : public AllParts {
+ protected:
+  FlowsPartTest() { EXPECT_TRUE(paths_.create(arena_, Room{4, 8}).ok()); }
+  FlowKey key(uint32_t job = 1, Mode mode = Mode::rud) const {
+    return {peer_, TrafficClass(0), mode, JobId(job)};
+  }
+  Flow& flow(const FlowKey& key) {
+    const Result<FlowId> id = desk_.flow(key);
+    EXPECT_TRUE(id.ok());
+    return *flows_.get(*id);
+  }
+  // The peer knows it.
+  Pdc& opened(Flow& flow) {
+    Pdc& pdc = *desk_.open_initiator(flow, kNow);
+    pdc.life.change(PdcEvent::first_ack);
+    return pdc;
+  }
+
+  Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
+  Flows desk_{res_,  table_,      flows_,   connectionless_, schedule_, paths_,
+              idle_, secure_psn_, closing_, ending_,         reclaim_};
+};
+
+// [PDS-013] One flow for each key; jobs have one in common unless the configuration says otherwise.
+TEST_F(FlowsPartTest, AKeyHasOneFlow) {
+  res_.config.pdc_per_job = true;
+  Flow& first = flow(key());
+  EXPECT_EQ(&flow(key()), &first);
+  EXPECT_NE(&flow(key(2)), &first);
+  EXPECT_NE(&flow(key(1, Mode::rod)), &first);
+  res_.config.pdc_per_job = false;
+  EXPECT_EQ(&flow(key(3)), &flow(key(4)));
+}
+
+// [CMS-003, CMS-009] Flows with PDCs share the path of their peer and class; others have none.
+TEST_F(FlowsPartTest, AFlowWithoutPdcsHasNoPath) {
+  EXPECT_EQ(flow(key(1)).path, flow(key(2)).path);
+  EXPECT_EQ(flow(key(1, Mode::rudi)).path, nullptr);
+  EXPECT_EQ(flow(key(1, Mode::uud)).path, nullptr);
+  EXPECT_EQ(count_of("adopt"), 2u);
+}
+
+// [PDS-247] A flow keeps its peer; without a place there is none, and nothing is held.
+TEST_F(FlowsPartTest, WithoutAPlaceNothingIsHeld) {
+  res_.config.pdc_per_job = true;
+  const uint32_t refs = peers_[peer_].refs;
+  for (uint32_t job = 1; job <= 8; ++job) flow(key(job));
+  EXPECT_EQ(peers_[peer_].refs, refs + 8);
+  EXPECT_EQ(desk_.flow(key(9)).error(), Errc::again);
+  EXPECT_EQ(peers_[peer_].refs, refs + 8);
+}
+
+// [CMS-006] The same without a path.
+TEST_F(FlowsPartTest, WithoutAPathThereIsNoFlow) {
+  while (paths_.take({peer_, TrafficClass(static_cast<uint8_t>(paths_.size() + 1))}) != nullptr) {
+  }
+  EXPECT_EQ(desk_.flow(key()).error(), Errc::again);
+  EXPECT_EQ(flows_.size(), 0u);
+}
+
+// [PDS-I1, PDS-040, PDS-044] A PDC in SYN, in the lists that it belongs to.
+TEST_F(FlowsPartTest, APdcIsOpenedForAFlow) {
+  FlowKey secured = key();
+  secured.sdi = 77;
+  Flow& f = flow(secured);
+  const uint32_t refs = f.path->refs;
+  Pdc* const pdc = desk_.open_initiator(f, kNow);
+  ASSERT_NE(pdc, nullptr);
+  EXPECT_EQ(pdc->state(), PdcState::syn);
+  EXPECT_EQ(pdc->peer, peer_);
+  EXPECT_EQ(pdc->peer_id, Pdcid(0));
+  EXPECT_EQ(pdc->sdi, 77u);
+  EXPECT_EQ(pdc->flow, &f);
+  EXPECT_EQ(pdc->path, f.path);
+  EXPECT_EQ(f.path->refs, refs + 1);
+  EXPECT_EQ(f.pdc_count, 1u);
+  EXPECT_EQ(f.pdcs.front(), pdc);
+  EXPECT_EQ(pdc->tx.next(), pdc->start.psn());
+  EXPECT_EQ(pdc->rx.base(), pdc->start.psn()) << "both directions begin there [PDS-031]";
+  EXPECT_EQ(idle_.of(true).front(), pdc);
+  EXPECT_TRUE(pdc->timer.is_armed());
+}
+
+// [PDS-018, PDS-181] None is free: some are reclaimed, and the flow tries again.
+TEST_F(FlowsPartTest, WithoutAPdcOthersAreReclaimed) {
+  Flow& f = flow(key());
+  while (table_.allocate(true, random_) != nullptr) {
+  }
+  EXPECT_EQ(desk_.open_initiator(f, kNow), nullptr);
+  EXPECT_EQ(counted(Count::pdc_alloc_fail), 1u);
+  EXPECT_TRUE(was_called("relieve_pressure"));
+  EXPECT_EQ(f.pdc_count, 0u);
+}
+
+// [PDS-015] It was opened for a message. Another PDC took that meanwhile: it goes again.
+TEST_F(FlowsPartTest, APdcWithoutAMessageIsDiscarded) {
+  Flow& f = flow(key());
+  desk_.settle_opened(*desk_.open_initiator(f, kNow), true, kNow);
+  EXPECT_EQ(counted(Count::pdc_opened_initiator), 1u);
+  EXPECT_FALSE(was_called("discard"));
+  desk_.settle_opened(*desk_.open_initiator(f, kNow), false, kNow);
+  EXPECT_TRUE(was_called("discard"));
+  EXPECT_EQ(counted(Count::pdc_opened_initiator), 1u);
+}
+
+// [PDS-247] The client gives it back: its PDCs close, and with the last one it is gone.
+TEST_F(FlowsPartTest, AReleasedFlowClosesItsPdcs) {
+  Flow& f = flow(key());
+  Pdc& known = opened(f);
+  desk_.open_initiator(f, kNow);  // the peer has not heard of it
+  desk_.release_flow(f.id);
+  desk_.retire_flows(kNow);
+  EXPECT_EQ(count_of("begin_close"), 1u);
+  EXPECT_EQ(calls_of("free_pdc"), Calls{"free_pdc: freed, clean"});
+  EXPECT_EQ(flows_.size(), 1u);
+  EXPECT_FALSE(desk_.has_released());
+  for (Pdc& pdc : f.pdcs) f.pdcs.erase(pdc);
+  EXPECT_EQ(known.state(), PdcState::established);
+  flows_.note_idle(f);
+  desk_.retire_flows(kNow);
+  EXPECT_EQ(flows_.size(), 0u);
+}
+
+// [PDS-247] One without PDCs goes at once, with all that it held.
+TEST_F(FlowsPartTest, AReleasedFlowGivesAllBack) {
+  const uint32_t refs = peers_[peer_].refs;
+  Flow& f = flow(key());
+  EXPECT_EQ(paths_.size(), 1u);
+  desk_.release_flow(f.id);
+  EXPECT_TRUE(desk_.has_released());
+  desk_.retire_flows(kNow);
+  EXPECT_EQ(paths_.size(), 0u);
+  EXPECT_EQ(peers_[peer_].refs, refs);
+}
+
+// [PDS-247] Taken up again before that, it stays.
+TEST_F(FlowsPartTest, AFlowMayBeTakenUpAgain) {
+  Flow& f = flow(key());
+  desk_.release_flow(f.id);
+  EXPECT_EQ(&flow(key()), &f);
+  desk_.retire_flows(kNow);
+  EXPECT_EQ(flows_.get(f.id), &f);
+}
+
+}  // namespace
+}  // namespace uet::pds::part
