@@ -95,8 +95,9 @@ std::optional<AckTrigger> NackReader::read_trimmed_ack(const Pdc& pdc, const wir
 // It may wait for its application for any time, but not with return data: the reader has posted
 // the memory for it. A target of which no packet is accepted has an initiator in SYN, which cannot
 // take a Close Request: the target is the one that refuses. [PDS-148, PDS-162, PDS-I5]
-void NackReader::note_refusal(Pdc& pdc, const wire::Nack& h, Instant now) {
-  const bool is_too_early = h.nack_code == NackCode::unexp_event && !pdc.told.has_answered();
+void NackReader::note_refusal(Pdc& pdc, const wire::Nack& h, const TxSlot& slot, Instant now) {
+  const bool is_early_close = slot.kind == SlotKind::close_req && !pdc.told.has_answered();
+  const bool is_too_early = is_early_close && h.nack_code == NackCode::unexp_event;
   const bool is_waiting = pdc.is_initiator() ? waits_for_application(h.nack_code) : is_too_early;
   if (!is_waiting) return pdc.waiting.note_refused(now);
   pdc.waiting.forgive();
@@ -105,7 +106,7 @@ void NackReader::note_refusal(Pdc& pdc, const wire::Nack& h, Instant now) {
 }
 
 void NackReader::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now) {
-  note_refusal(pdc, h, now);
+  note_refusal(pdc, h, slot, now);
   const NackReaction reaction = reaction_to(h.nack_code);
   // The peer is gone or done with the PDC: that answers a Close. [PDS-I15, PDS-I17, I19]
   const bool closing = slot.kind == SlotKind::close_cmd;

@@ -39,7 +39,7 @@ class NackReader {
   void rebase(Pdc& pdc, const wire::Nack& h, Instant now);
   std::optional<AckTrigger> read_trimmed_ack(const Pdc& pdc, const wire::Nack& h);
   void read_refusal(Pdc& pdc, const wire::Nack& h, const RxDatagram& d, Instant now);
-  void note_refusal(Pdc& pdc, const wire::Nack& h, Instant now);
+  void note_refusal(Pdc& pdc, const wire::Nack& h, const TxSlot& slot, Instant now);
   void react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);
   void fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now);
   void react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, Instant now);

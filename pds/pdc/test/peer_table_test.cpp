@@ -13,12 +13,7 @@ constexpr Instant kAtFirst = Instant::from_ns(1'000'000'000);
 class PeerTableTest : public ::testing::Test {
  protected:
   static FabricAddress at(uint32_t n, uint16_t port = kUetPort) {
-    FabricAddress a;
-    a.ip = {10, static_cast<uint8_t>(n >> 16), static_cast<uint8_t>(n >> 8),
-            static_cast<uint8_t>(n)};
-    a.family = FabricAddress::Family::ipv4;
-    a.port = port;
-    return a;
+    return FabricAddress::v4(0x0A000000U | (n & 0xFFFFFF), port);
   }
   Arena arena_;
   PeerTable table_;

@@ -213,6 +213,24 @@ TEST_F(NackReaderPartTest, PatienceByCountEnds) {
   EXPECT_EQ(calls_of("fail").size(), 1u);
 }
 
+// [PDS-148, PDS-162] A target that has accepted nothing has a peer in SYN, which cannot take its
+// Close Request. That refusal alone is forgiven: not that of another packet, nor another code.
+TEST_F(NackReaderPartTest, OnlyTheRefusalOfAnEarlyCloseRequestIsForgiven) {
+  const auto counts = [this](SlotKind kind, NackCode code, bool has_answered) {
+    Pdc& pdc = target();
+    send(pdc, 1);
+    slot(pdc, 0).kind = kind;
+    if (has_answered) pdc.told.note_answered();
+    read(pdc, code, 0);
+    return pdc.waiting.is_refused();
+  };
+  EXPECT_FALSE(counts(SlotKind::close_req, NackCode::unexp_event, false));
+  EXPECT_TRUE(counts(SlotKind::close_req, NackCode::unexp_event, true));
+  EXPECT_TRUE(counts(SlotKind::close_req, NackCode::no_resource, false));
+  EXPECT_TRUE(counts(SlotKind::noop, NackCode::unexp_event, false));
+  EXPECT_TRUE(counts(SlotKind::data, NackCode::unexp_event, false));
+}
+
 // [PDS-134] Our response was cut: the caller answers that packet of the peer again.
 TEST_F(NackReaderPartTest, ACutResponseIsAnsweredAgain) {
   Pdc& pdc = target();
