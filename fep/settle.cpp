@@ -7,6 +7,16 @@
 
 namespace uet::fep {
 
+namespace {
+// Limits of the specification's profile. [SES-108, SES-135, decision 4]
+void count_tries(ses::Config& c) {
+  constexpr uint32_t kTries = 5;
+  if (c.retry_limit == 0) c.retry_limit = kTries;
+  c.retry_time_cap = c.retry_time_max * (int64_t{1} << kTries);  // it says nothing of a cap
+  c.partial_message_time = Duration::seconds(5);
+}
+}  // namespace
+
 void meet_refprov(Config& config) {
   pds::meet_refprov(config.pds);
   config.ses.disable_index = true;  // it gives a context up after five NACKs
@@ -35,6 +45,8 @@ void settle(Config& config) {
   if (config.pds.patience == pds::Patience::time) {
     config.ses.partial_message_time = config.pds.peer_timeout;
     config.ses.retry_patience = config.pds.peer_timeout;
+  } else {
+    count_tries(config.ses);
   }
 }
 

@@ -33,6 +33,27 @@ TEST(SettleTest, SettlingMakesTheLayersAgree) {
   EXPECT_EQ(spec.ses.retry_patience, own);
 }
 
+// [SES-108, SES-135] The profile of the specification counts the tries of a message, too; the
+// profile for software waits as long as the peer answers.
+TEST(SettleTest, TheProfileOfTheSpecificationCountsTheTriesOfMessages) {
+  Config soft;
+  settle(soft);
+  EXPECT_EQ(soft.ses.retry_limit, 0u);
+
+  Config spec;
+  spec.pds = pds::Config::spec();
+  settle(spec);
+  EXPECT_EQ(spec.ses.retry_limit, 5u);
+  EXPECT_EQ(spec.ses.retry_time_cap, Duration::milliseconds(3200));
+  EXPECT_EQ(spec.ses.partial_message_time, Duration::seconds(5));
+
+  Config own;
+  own.pds = pds::Config::spec();
+  own.ses.retry_limit = 9;
+  settle(own);
+  EXPECT_EQ(own.ses.retry_limit, 9u);
+}
+
 // [CMS-116] The marks of a destination's memory are shares of its maximum; by default it has none.
 TEST(SettleTest, PressureIsAShareOfTheMemoryForMessages) {
   Config config;

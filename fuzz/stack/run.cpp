@@ -91,6 +91,7 @@ fep::Config config_from(Program& program, bool random_start) {
   // In every profile: one refused message after the other waits for this in an ordered flow.
   c.ses.partial_message_time = c.pds.peer_timeout;
   c.ses.retry_patience = c.pds.peer_timeout;
+  c.ses.retry_limit = 0;  // a program may be a slow application [SES-191]
   return c;
 }
 

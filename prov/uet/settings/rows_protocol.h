@@ -43,7 +43,7 @@ inline constexpr Setting kProtocolRows[] = {
      .source = "PDS-220",
      .help = "Timers and limits. soft: for software over kernel sockets; a peer is given up after "
              "FI_UET_PEER_TIMEOUT. spec: those of the specification; a peer is given up after a "
-             "number of retries",
+             "number of retries, a message after 5",
      .words = kTimerWords},
     // Contexts and their windows
     {"PDC_PER_JOB", Kind::flag, "", 0, 1, UET_STACK(pds.pdc_per_job), "PDS-013",
