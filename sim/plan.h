@@ -130,10 +130,14 @@ struct Plan {
   // The store of responses is small if it has fewer than two places for each message that may wait
   // for the application. Then messages are refused with NO_GTD_DEL_AVAIL, and end likewise.
   // [PDS-109]
+  // A kept message without its receive is not answered and closes the window behind it. A longer
+  // message of that PDC then stops in its middle and keeps its record, and with few records all
+  // others are refused with NO_SES_MSG_AVAIL. [SES-118]
   bool outlasts_refusals() const {
     const bool has_few_places = gd_entries < 2 * unexpected_messages;
+    const bool has_few_records = rx_messages < operations;
     return slow_application > Duration::seconds(5 * 60) &&
-           (pdcs_max < Plan{}.pdcs_max || has_few_places);
+           (pdcs_max < Plan{}.pdcs_max || has_few_places || has_few_records);
   }
   // Packets may be lost, or answered so late that they are sent again.
   bool is_lossy() const;

@@ -1,0 +1,24 @@
+// Which plans may end an operation although no peer is at fault.
+#include "sim/plan.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::sim {
+namespace {
+
+// [SES-118, SES-191] While the application is slow for longer than refusals are borne, messages
+// that stop in their middle keep all records where these are fewer than the messages.
+TEST(PlanTest, FewRecordsOfMessagesEndOperationsOfASlowApplication) {
+  Plan plan;
+  plan.operations = 120;
+  plan.slow_application = Duration::seconds(339);
+  plan.unexpected_messages = 8;
+  EXPECT_FALSE(plan.outlasts_refusals());
+  plan.rx_messages = 2;
+  EXPECT_TRUE(plan.outlasts_refusals());
+  plan.slow_application = Duration::seconds(299);
+  EXPECT_FALSE(plan.outlasts_refusals());
+}
+
+}  // namespace
+}  // namespace uet::sim
