@@ -48,6 +48,29 @@ TEST_F(CccTest, AdmitsTheInitialWindowAndNoMore) {
   EXPECT_EQ(ccc_.inflight_bytes(), 32u * kPacket);
 }
 
+// [PDS-240] What is acknowledged, lost or forgotten leaves the window once: of a context with any
+// algorithm, and of the AIMD window, which grows by that count.
+TEST_F(CccTest, WhatIsAnsweredOrLostIsNotInFlight) {
+  const auto expect_leaves = [this](auto& window) {
+    for (int i = 0; i < 8; ++i) window.on_sent({kPacket, Entropy(0), false, now_});
+    window.on_acked({3 * kPacket, 3, 100_us, true, false, Entropy(0), {}, now_});
+    EXPECT_EQ(window.inflight_bytes(), 5u * kPacket);
+    window.on_lost({.bytes = 2 * kPacket, .packets = 2, .kind = LossKind::inferred, .at = now_});
+    EXPECT_EQ(window.inflight_bytes(), 3u * kPacket);
+    window.on_forgotten(kPacket);
+    EXPECT_EQ(window.inflight_bytes(), 2u * kPacket);
+  };
+  for (const Algorithm algorithm : {Algorithm::aimd, Algorithm::fixed, Algorithm::nscc}) {
+    SCOPED_TRACE(static_cast<unsigned>(algorithm));
+    Config c = config();
+    c.algorithm = algorithm;
+    Ccc context{c};
+    expect_leaves(context);
+  }
+  AimdWindow window{config()};
+  expect_leaves(window);
+}
+
 TEST_F(CccTest, OnePacketIsAlwaysAdmittedWhenNothingIsInFlight) {
   EXPECT_TRUE(ccc_.may_send(1'000'000'000));
   send(1);

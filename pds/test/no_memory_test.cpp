@@ -23,14 +23,30 @@ class NoMemoryTest : public ::testing::Test {
  protected:
   // The system gives no more, and the arena has none left over.
   void use_up() {
-    rlimit addresses{};
-    UET_MUST(getrlimit(RLIMIT_AS, &addresses) == 0);
-    addresses.rlim_cur = 0;
-    UET_MUST(setrlimit(RLIMIT_AS, &addresses) == 0);
+    limit_addresses(true);
     for (size_t bytes = size_t{1} << 24; bytes >= 8; bytes /= 2) {
       while (arena_.allocate(bytes, 8) != nullptr) {
       }
     }
+  }
+  // The same, but for small arrays there is room, and for large ones so many octets.
+  void use_up_but(size_t large_bytes) {
+    use_up();
+    limit_addresses(false);
+    UET_MUST(arena_.allocate(8, 8) != nullptr);
+    const size_t before = arena_.reserved_bytes();
+    UET_MUST(arena_.allocate(Arena::kLargeBytes, 8) != nullptr);
+    const size_t block_bytes = arena_.reserved_bytes() - before;
+    UET_MUST(block_bytes > 2 * Arena::kLargeBytes + large_bytes);
+    limit_addresses(true);
+    const size_t rest = block_bytes - Arena::kLargeBytes - large_bytes;
+    UET_MUST(arena_.allocate(rest, 8) != nullptr);
+  }
+  static void limit_addresses(bool is_used_up) {
+    rlimit addresses{};
+    UET_MUST(getrlimit(RLIMIT_AS, &addresses) == 0);
+    addresses.rlim_cur = is_used_up ? 0 : addresses.rlim_max;
+    UET_MUST(setrlimit(RLIMIT_AS, &addresses) == 0);
   }
   void create(uint32_t pdcs, uint32_t tombstones) {
     UET_MUST(table_.create(arena_, {pdcs, pdcs, tombstones}, random_).ok());
@@ -91,6 +107,27 @@ TEST_F(NoMemoryTest, APdcWithoutATombstoneIsFree) {
     std::exit(0);
   };
   EXPECT_EXIT(child(), testing::ExitedWithCode(0), "");
+}
+
+// [PDS-176] A tombstone is found by the PDCID of either end, or by neither: also where there is
+// memory for one of the two tables and not for both.
+TEST_F(NoMemoryTest, NoTombstoneIsFoundInOneTableOnly) {
+  for (size_t bytes = 0; bytes <= 16384; bytes += 2048) {
+    const auto child = [&] {
+      create(256, 256);
+      for (uint16_t i = 1; i <= 256; ++i) UET_MUST(target(i) != nullptr);
+      use_up_but(bytes);
+      for (uint16_t i = 1; i <= 256; ++i) {
+        Pdc* const pdc = table_.find_peer(PeerId(1), Pdcid(i));
+        const Pdcid id = pdc->id;
+        table_.bury(*pdc, Instant::from_ns(1));
+        const bool is_there = table_.find_tombstone(PeerId(1), Pdcid(i), kStart) != nullptr;
+        UET_MUST(is_there == (table_.find_tombstone(id) != nullptr));
+      }
+      std::exit(0);
+    };
+    EXPECT_EXIT(child(), testing::ExitedWithCode(0), "") << bytes << " octets are left";
+  }
 }
 
 #endif

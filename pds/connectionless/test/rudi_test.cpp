@@ -96,6 +96,28 @@ TEST_F(RudiPartTest, AResendHasTheNumberOfItsPacket) {
   EXPECT_EQ(counted(Count::rudi_retx_rto), 1u);
 }
 
+// [PDS-141] The answer to a packet that went once is a round trip, and time-outs follow it. That to
+// a packet that went again may answer either transmission.
+TEST_F(RudiPartTest, OnlyAPacketThatWentOnceGivesARoundTrip) {
+  PktId id{};
+  const auto rto_of_next = [&](Instant now) {
+    post(1);
+    id = transmit(now).at(0).pkt_id;
+    return rudi_.next_deadline() - now;
+  };
+  const Duration first = rto_of_next(kNow);
+  Instant now = rudi_.next_deadline();
+  rudi_.advance(now);
+  ASSERT_EQ(transmit(now).size(), 1u);
+  now = now + kRto;
+  answer(id, false, 9, now);
+  EXPECT_LE(rto_of_next(now), first + Duration::microseconds(2)) << "no sample";
+  now = now + kRto;
+  answer(id, false, 9, now);
+  ASSERT_EQ(client_.responded.size(), 2u);
+  EXPECT_GE(rto_of_next(now), kRto * 3) << "a sample of one RTO";
+}
+
 // [PDS-203] A NACK that says that there is no room delays the packet; a NACK with an error code
 // fails it.
 TEST_F(RudiPartTest, ANackDelaysOrFailsAPacket) {

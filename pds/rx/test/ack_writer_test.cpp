@@ -127,6 +127,50 @@ TEST_F(AckWriterPartTest, AResponseTravelsInAnAckOfItsOwn) {
   EXPECT_EQ(ack(0).req, wire::AckRequest::clear) << "responses are kept [PDS-106]";
 }
 
+// [WIRE-002] Both offsets count from the cumulative ACK upwards, and are negative below it: the
+// octets of the header, computed by hand.
+TEST_F(AckWriterPartTest, OffsetsCountFromTheCumulativeAck) {
+  Pdc& pdc = target();
+  for (const int i : {0, 1, 2, 5}) receive(pdc, i);
+  AckTrigger marked = trigger(1);
+  marked.ce = true;
+  acks_.want_answer(pdc, Count::ack_ecn, marked);
+  acks_.want_answer(pdc, Count::ack_ar, trigger(5));
+  send(pdc);
+  ASSERT_EQ(batch_.size(), 2u);
+  const auto octets = [this](uint32_t at, uint32_t from, uint32_t count) {
+    const std::byte* const header = batch_.packets()[at].header;
+    return std::vector<std::byte>(header + from, header + from + count);
+  };
+  using Octets = std::vector<std::byte>;
+  constexpr std::byte k0{0x00};
+  EXPECT_EQ(octets(0, 2, 2), (Octets{std::byte{0xFF}, std::byte{0xFF}})) << "+1 is 1 below +2";
+  EXPECT_EQ(octets(1, 2, 2), (Octets{k0, std::byte{0x03}})) << "+5 is 3 above +2";
+  EXPECT_EQ(octets(1, 4, 4), (Octets{k0, k0, std::byte{0x03}, std::byte{0xEA}})) << "1002";
+  const wire::AckCc h = long_ack(1);
+  const SackBitmap sack{h.ack.cack_psn + h.sack_psn_offset, h.sack_bitmap};
+  std::string shown;
+  for (int i = -2; i < 8; ++i) shown += sack.has(kFirst + i) ? '#' : '.';
+  EXPECT_EQ(shown.substr(5), "..#..") << "+3 to +7";
+}
+
+// [PDS-093] Naming a packet answers it. While the answer of its client is awaited, an ACK names the
+// cumulative ACK instead.
+TEST_F(AckWriterPartTest, APacketWhoseAnswerIsAwaitedIsNotNamed) {
+  Pdc& pdc = target();
+  receive(pdc, 0);
+  ASSERT_TRUE(store_.await(pdc, trigger(2)));
+  receive(pdc, 2, true);
+  AckTrigger asks = trigger(2);
+  asks.retx = true;
+  acks_.want_answer(pdc, Count::ack_ar, asks);
+  send(pdc);
+  EXPECT_EQ(sent(), "0 names 0");
+  EXPECT_FALSE(ack(0).retx) << "that is said of the named packet";
+  const wire::AckCc h = long_ack(0);
+  EXPECT_TRUE((SackBitmap{h.sack_base(), h.sack_bitmap}.has(kFirst + 2))) << "it has arrived";
+}
+
 // [PDS-170] Each ACK of a target that wants to close asks for it.
 TEST_F(AckWriterPartTest, AnAckOfAClosingTargetAsksForTheClose) {
   Pdc& pdc = target();

@@ -82,6 +82,22 @@ TEST_F(AckReaderPartTest, ASackShowsArrivalsAndNotAnswers) {
   EXPECT_FALSE(slot(pdc, 1).state.has_arrived());
 }
 
+// [PDS-240] What a SACK shows leaves the window of the path, and does so once: not again when it is
+// answered.
+TEST_F(AckReaderPartTest, WhatASackShowsIsNoMoreInFlight) {
+  Pdc& pdc = initiator();
+  send(pdc, 4);
+  const uint64_t bytes = slot(pdc, 0).bytes;
+  for (int i = 0; i < 2; ++i) {
+    read_sack(pdc, 0, 1, 0b1);
+    EXPECT_EQ(path_.ccc.inflight_bytes(), 2 * bytes);
+  }
+  read(pdc, up_to(3));
+  EXPECT_EQ(path_.ccc.inflight_bytes(), 0u);
+  send(pdc, 1);
+  EXPECT_EQ(path_.ccc.inflight_bytes(), bytes) << "none was taken off twice";
+}
+
 // [T-06] From the first bit of a PSN that was never sent on, the bitmap is invalid.
 TEST_F(AckReaderPartTest, ABitmapIsReadUpToTheLastPacketSent) {
   Pdc& pdc = initiator();

@@ -34,7 +34,7 @@ class LossesTest : public testing::Test {
   Losses losses_;
 };
 
-// [PDS-062] The oldest lost packet goes first, in whatever order the losses were found.
+// [PDS-062, PDS-146] The oldest lost packet goes first, in whatever order the losses were found.
 TEST_F(LossesTest, TheOldestLostPacketGoesFirst) {
   mark(5);
   mark(2);

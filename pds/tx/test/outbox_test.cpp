@@ -106,6 +106,28 @@ TEST_F(OutboxPartTest, AResendIsEncodedFromTheRecordOfItsPacket) {
   EXPECT_EQ(client_.pulled, 2u) << "nothing was pulled for it";
 }
 
+// [PDS-063] The mode of a PDC is the type of its requests.
+TEST_F(OutboxPartTest, ARequestHasTheTypeOfItsMode) {
+  turn(sender(1, Mode::rud));
+  EXPECT_EQ(request(0).type, wire::PdsType::rud_request);
+  turn(sender(1, Mode::rod));
+  EXPECT_EQ(request(0).type, wire::PdsType::rod_request);
+}
+
+// [PDS-102] A request clears all that is answered below it, and nothing above; a resend clears what
+// is answered by then.
+TEST_F(OutboxPartTest, ARequestClearsUpToTheLastAnsweredPacket) {
+  Pdc& pdc = sender(3);
+  turn(pdc);
+  for (uint32_t i = 0; i < 3; ++i) EXPECT_EQ(request(i).clear_psn(), kFirst - 1) << i;
+  pdc.tx.complete(kFirst);
+  pdc.tx.complete(kFirst + 2);
+  loss_.mark_lost(pdc, kFirst + 1, slot(pdc, 1), cms::LossKind::timeout, Count::retx_rto, kNow);
+  turn(pdc);
+  ASSERT_EQ(sent(), "+1 retx ar");
+  EXPECT_EQ(request(0).clear_psn(), kFirst) << "+1 has no answer yet";
+}
+
 // [PDS-244] A turn ends with a burst, however much there is to send.
 TEST_F(OutboxPartTest, ATurnIsOneBurst) {
   res_.config.packets_per_entropy = 2;
