@@ -34,6 +34,12 @@ int control_op(fid* fid, int command, void*) noexcept {
 
 fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, no_ops_open, nullptr, nullptr};
 
+// A region cannot have objects of two domains.
+int other_domain(const char* object) {
+  UET_WARN(MR, "a memory region and its %s must be of one domain\n", object);
+  return -FI_EDOMAIN;
+}
+
 // [LF-040]
 uint32_t to_access(uint64_t access) {
   uint32_t result = 0;
@@ -185,7 +191,8 @@ int MemoryRegion::restrict_to_av(const fi_mr_attr& attr, uint64_t flags) {
   std::memcpy(&key, attr.auth_key, sizeof key);
   AddressVector* const av =
       key.av != nullptr ? checked_object_of<AddressVector>(&key.av->fid) : nullptr;
-  if (av == nullptr || &av->domain() != &domain_) return -FI_EINVAL;
+  if (av == nullptr) return -FI_EINVAL;
+  if (&av->domain() != &domain_) return other_domain("address vector of its keys");
   av_ = av;
   ProgressEngine::Entry entry(domain_.first_engine());
   jobs_ = av->keys().jobs();
@@ -325,13 +332,15 @@ int MemoryRegion::bind(struct fid* fid, uint64_t flags) {
   if (deferred_ && enabled_) return -FI_EOPBADSTATE;
   if (Endpoint* endpoint = checked_object_of<Endpoint>(fid)) {
     if (flags != 0) return -FI_EBADFLAGS;
-    if (&endpoint->core().domain() != &domain_ || ri_ != 0) return -FI_EINVAL;
+    if (&endpoint->core().domain() != &domain_) return other_domain("endpoint");
+    if (ri_ != 0) return -FI_EINVAL;
     if (av_ != nullptr && needs_endpoint_ && endpoint->core().av() != av_) return -FI_EINVAL;
     if (needs_endpoint_) ri_ = endpoint->core().name().ri.value();
     return 0;
   }
   Counter* counter = checked_object_of<Counter>(fid);
-  if (counter == nullptr || &counter->domain() != &domain_) return -FI_EINVAL;
+  if (counter == nullptr) return -FI_EINVAL;
+  if (&counter->domain() != &domain_) return other_domain("counter");
   if (flags == 0 || (flags & ~(FI_REMOTE_WRITE | FI_REMOTE_READ)) != 0) return -FI_EBADFLAGS;
   if ((domain_.terms().caps & FI_RMA_EVENT) == 0) return -FI_EOPNOTSUPP;
   if (idempotent_) {

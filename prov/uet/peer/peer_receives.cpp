@@ -28,10 +28,12 @@ namespace {
 // All objects of the process by their numbers, and how many operations are under way in each.
 struct Imported {
   struct Object {
+    explicit Object(PeerReceives& imported) : receives(&imported) {}
     PeerReceives* receives;
     uint32_t operations = 0;
+    const Home home;
   };
-  std::mutex lock;
+  std::mutex& lock = imported_objects();
   std::condition_variable left;
   uintptr_t last = 0;
   std::unordered_map<uintptr_t, Object> by_number;
@@ -41,7 +43,8 @@ Imported& imported() {
   return *kImported;
 }
 
-// An operation of the owner: the object of the entry, or null, stays as long as this.
+// An operation of the owner: the object of the entry, or null, stays as long as this. Throws
+// CalledInForkedChild.
 class Operation {
  public:
   explicit Operation(const fi_peer_rx_entry& entry)
@@ -49,6 +52,7 @@ class Operation {
     const std::lock_guard lock(imported().lock);
     const auto found = imported().by_number.find(number_);
     if (found == imported().by_number.end() || found->second.receives == nullptr) return;
+    found->second.home.require();  // no lock of the engine was taken
     ++found->second.operations;
     object_ = found->second.receives;
   }
@@ -119,12 +123,11 @@ std::unique_ptr<PeerReceives> PeerReceives::import(Domain& domain, void* context
   return std::unique_ptr<PeerReceives>(new PeerReceives(domain, *named->srx));
 }
 
-PeerReceives::PeerReceives(Domain& domain, fid_peer_srx& srx)
-    : domain_(domain), srx_(srx) {
+PeerReceives::PeerReceives(Domain& domain, fid_peer_srx& srx) : domain_(domain), srx_(srx) {
   Imported& all = imported();
   const std::lock_guard lock(all.lock);
   number_ = ++all.last;
-  all.by_number.emplace(number_, Imported::Object{this});
+  all.by_number.try_emplace(number_, *this);
   srx_.peer_ops = &peer_ops;
 }
 

@@ -29,6 +29,7 @@ ProgressEngine::ProgressEngine(std::unique_ptr<fep::Engine> engine, const Option
     : lock_(options.locking || options.helper || options.auto_progress),
       engine_(std::move(engine)),
       options_(options),
+      home_(options.by_owner),
       policy_({options.auto_progress, options.peers_wait}) {}
 
 ProgressEngine::~ProgressEngine() { helper_.stop(); }

@@ -221,7 +221,7 @@ class ProgressEngine {
   EngineLock lock_;
   std::unique_ptr<fep::Engine> engine_;
   const Options options_;
-  Home home_;
+  const Home home_;
 
   // Under the lock.
   FlushPolicy policy_;

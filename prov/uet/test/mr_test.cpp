@@ -156,6 +156,26 @@ TEST_F(MrEndpointTest, RegionOfAnEndpointIsBoundBeforeItIsEnabled) {
   EXPECT_EQ(fi_close(&ep->fid), 0);
 }
 
+// [LF-097] Neither an endpoint nor a counter of another domain.
+TEST_F(MrEndpointTest, RegionsAndWhatTheyAreBoundToAreOfOneDomain) {
+  open_with(FI_MR_ENDPOINT | FI_MR_RMA_EVENT, FI_MSG | FI_RMA | FI_RMA_EVENT);
+  fid_domain* other = nullptr;
+  ASSERT_EQ(fi_domain(fabric, info, &other, nullptr), 0);
+  fi_cntr_attr attr{};
+  fid_cntr* cntr = nullptr;
+  ASSERT_EQ(fi_cntr_open(other, &attr, &cntr, nullptr), 0);
+  fid_ep* ep = nullptr;
+  ASSERT_EQ(fi_endpoint(other, info, &ep, nullptr), 0);
+  fid_mr* mr = nullptr;
+  ASSERT_EQ(reg(1, mr, kRemote, FI_RMA_EVENT), 0);
+  EXPECT_EQ(fi_mr_bind(mr, &ep->fid, 0), -FI_EDOMAIN);
+  EXPECT_EQ(fi_mr_bind(mr, &cntr->fid, FI_REMOTE_WRITE), -FI_EDOMAIN);
+  close(mr);
+  EXPECT_EQ(fi_close(&cntr->fid), 0);
+  EXPECT_EQ(fi_close(&ep->fid), 0);
+  EXPECT_EQ(fi_close(&other->fid), 0);
+}
+
 // [LF-097]
 TEST_F(MrTest, CountersAreBoundWithTheRmaEventCapability) {
   open_with(FI_MR_RMA_EVENT, FI_MSG | FI_RMA | FI_RMA_EVENT);
