@@ -2,6 +2,7 @@
 #include "conformance/case.h"
 
 #include "conformance/values.h"
+#include "prov/uet/settings/setting.h"
 #include "tools/pcap/packet_words.h"
 
 #include <algorithm>
@@ -66,13 +67,25 @@ Problem take_endpoint(const WordList& words, EndpointSpec& out) {
   return {};
 }
 
+// A number, or a word of a setting that has words.
+bool take_setting(std::string_view name, std::string_view text, int64_t& out) {
+  if (take_number(text, INT64_MAX, out)) return true;
+  const prov::Setting* const row = prov::find_setting(name);
+  if (row == nullptr) return false;
+  const auto word =
+      std::ranges::find_if(row->words, [&](const prov::Word& w) { return w.word == text; });
+  if (word == row->words.end()) return false;
+  out = word->value;
+  return true;
+}
+
 Problem take_settings(const WordList& words, HostSpec& out) {
   for (size_t i = 1; i < words.size(); ++i) {
     std::string_view key;
     std::string_view text;
     Setting setting;
-    if (!split(words[i], key, text) || !take_number(text, INT64_MAX, setting.value)) {
-      return "set NAME=NUMBER...";
+    if (!split(words[i], key, text) || !take_setting(key, text, setting.value)) {
+      return "set NAME=NUMBER|WORD...";
     }
     setting.name = key;
     out.settings.push_back(setting);

@@ -197,6 +197,8 @@ TEST(RunnerTest, AMistakeInACaseIsNotAFailure) {
             "x.txt:1: a case begins with its title");
   EXPECT_EQ(run_text("title t\n").text, "x.txt:1: a case without a step");
   EXPECT_EQ(run_text("title t\nset NO_SUCH=1\nadvance 1ms\n").text, "setting NO_SUCH: not found");
+  EXPECT_EQ(run_text("title t\nset CC=slow\nadvance 1ms\n").text,
+            "x.txt:2: set NAME=NUMBER|WORD...");
   EXPECT_EQ(run_text("title t\nendpoint E mode=fast\nadvance 1ms\n").text,
             "x.txt:2: mode=fast: no setting of an endpoint");
 }

@@ -41,10 +41,15 @@ void Forger::hear(const sim::Datagram& packet) {
     heard.psn = h.psn;
     next_hdr = h.next_hdr;
   } else if (prologue->type == PdsType::ack || prologue->type == PdsType::ack_cc) {
-    const wire::Ack h = wire::Ack::read(r);
+    const bool is_long = prologue->type == PdsType::ack_cc;
+    const wire::AckCc cc = is_long ? wire::AckCc::read(r) : wire::AckCc{};
+    const wire::Ack h = is_long ? cc.ack : wire::Ack::read(r);
     heard.self = h.spdcid;
     heard.other = h.dpdcid;
     heard.cack = h.cack_psn;
+    if (cc.cc_type == wire::CcType::credit) {
+      heard.credit = wire::CreditState::unpack(cc.state).credit;
+    }
   } else if (prologue->type == PdsType::rudi_request) {
     const wire::RudiRequest h = wire::RudiRequest::read(r);
     heard.pkt_id = h.pkt_id;
@@ -182,7 +187,7 @@ void Forger::write_ack(Program& program, wire::Writer& w) const {
   h.mpr = program.u8();
   h.sack_psn_offset = static_cast<int16_t>(program.near(0));
   h.sack_bitmap = uint64_t{program.u32()} << 32 | program.u32();
-  h.state = uint64_t{program.u32()} << 32 | program.u32();
+  h.state = ack_state(program, h.cc_type);
   if (ack.type == PdsType::ack_cc) {
     h.emit(w);
   } else {
@@ -194,6 +199,15 @@ void Forger::write_ack(Program& program, wire::Writer& w) const {
     x.emit(w);
   }
   write_ses(program, ack.next_hdr, w);
+}
+
+// Credit is mostly near what the end has granted: a few cells more or less.
+uint64_t Forger::ack_state(Program& program, wire::CcType type) const {
+  const uint64_t high = program.u32();
+  const uint32_t low = program.u32();
+  if (type != wire::CcType::credit || high % 4 == 0) return high << 32 | low;
+  const uint32_t near = heard_[speaker_].credit + static_cast<uint32_t>(high >> 24) - 128;
+  return wire::CreditState{near & 0xFFFFFF, static_cast<uint16_t>(low)}.pack();
 }
 
 void Forger::write_nack(Program& program, wire::Writer& w) const {

@@ -34,12 +34,14 @@ class Forger {
     Pdcid other;
     Psn psn;  // of its last request
     Psn cack;
+    uint32_t credit = 0;  // that it granted; 24 bits
     PktId pkt_id;
     wire::StandardRequest ses;
   };
 
   void write_request(Program& program, wire::Writer& w) const;
   void write_ack(Program& program, wire::Writer& w) const;
+  uint64_t ack_state(Program& program, wire::CcType type) const;
   void write_nack(Program& program, wire::Writer& w) const;
   void write_control(Program& program, wire::Writer& w) const;
   void write_connectionless(Program& program, wire::Writer& w) const;

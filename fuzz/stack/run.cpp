@@ -43,7 +43,7 @@ fep::Config config_from(Program& program, bool random_start) {
   c.pds = profile(more);
   if (random_start) c.pds.start_method = pds::StartMethod::random_1rtt;
   static constexpr pds::AckForm kForms[] = {pds::AckForm::by_need, pds::AckForm::cc,
-                                            pds::AckForm::ccx, pds::AckForm::by_need};
+                                            pds::AckForm::ccx, pds::AckForm::cc};
   c.pds.ack_form = kForms[more >> 2 & 3];
   if ((more & 16) != 0) c.pds.ack_gen_packets = 2;
   if ((more & 32) != 0) c.pds.ack_delay_max = Duration::microseconds(300);
@@ -56,6 +56,10 @@ fep::Config config_from(Program& program, bool random_start) {
   c.pds.mpr = (drawn & 16) != 0 ? 1 : 8;
   c.cms = cms::Config::software();
   if ((drawn & 32) != 0) c.cms.algorithm = cms::Algorithm::fixed;
+  if ((more >> 2 & 3) == 3) {
+    c.cms.algorithm = cms::Algorithm::tfc;
+    c.cms.tfc.first_bytes = is_tiny ? 2048 : 8192;  // one packet, six
+  }
   if ((drawn & 64) != 0) c.pds.psn_range_packets = 4096 + 8;
   c.cms.entropy_values = (drawn & 128) != 0 ? 1 : 4;
   c.pds.max_pdcs = is_tiny ? 4 : 16;
