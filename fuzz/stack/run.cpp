@@ -35,6 +35,16 @@ pds::Config profile(uint8_t drawn) {
   return config;
 }
 
+void choose_congestion(fep::Config& c, uint8_t drawn, uint8_t more, bool is_tiny) {
+  c.cms = cms::Config::software();
+  if ((drawn & 32) != 0) c.cms.algorithm = cms::Algorithm::fixed;
+  if ((more >> 2 & 3) == 3) {
+    c.cms.algorithm = cms::Algorithm::tfc;
+    c.cms.tfc.first_bytes = is_tiny ? 2048 : 8192;  // one packet, six
+  }
+  c.cms.entropy_values = (drawn & 128) != 0 ? 1 : 4;
+}
+
 // Small tables, short waits; two octets of the program choose the options.
 fep::Config config_from(Program& program, bool random_start) {
   const uint8_t drawn = program.u8();
@@ -54,14 +64,8 @@ fep::Config config_from(Program& program, bool random_start) {
   c.pds.rod_reorder = (drawn & 4) == 0;
   c.pds.ack_per_packet = (drawn & 8) != 0;
   c.pds.mpr = (drawn & 16) != 0 ? 1 : 8;
-  c.cms = cms::Config::software();
-  if ((drawn & 32) != 0) c.cms.algorithm = cms::Algorithm::fixed;
-  if ((more >> 2 & 3) == 3) {
-    c.cms.algorithm = cms::Algorithm::tfc;
-    c.cms.tfc.first_bytes = is_tiny ? 2048 : 8192;  // one packet, six
-  }
+  choose_congestion(c, drawn, more, is_tiny);
   if ((drawn & 64) != 0) c.pds.psn_range_packets = 4096 + 8;
-  c.cms.entropy_values = (drawn & 128) != 0 ? 1 : 4;
   c.pds.max_pdcs = is_tiny ? 4 : 16;
   c.pds.max_flows = 16;
   c.pds.gd_entries = is_tiny ? 8 : 64;

@@ -57,8 +57,8 @@ TEST_F(PeerDomainsTest, ObjectsOfAnotherDomainAreNotBound) {
   EXPECT_EQ(fi_close(&ep->fid), 0);
 }
 
-// [LF-159, decision 14] Operations of an owner are looked up by a table under a lock that any thread may
-// hold when another one forks.
+// [LF-159, decision 14] Operations of an owner are looked up by a table, under a lock that any
+// thread may hold when another one forks.
 TEST_F(PeerDomainsTest, AForkBesideAnOperationLeavesNoLockInTheChild) {
   tsend(10, 1);
   wait_for_queued(1);

@@ -1,8 +1,9 @@
-// The reaction to each NACK code, as the reference has it. [PDS 10.2]
-#include "pds/tx/nack_reaction.h"
+// The table of NACK codes: reactions as the reference has them, counters by name. [PDS 10.2]
+#include "pds/nack_codes.h"
 
 #include <gtest/gtest.h>
 
+#include <cctype>
 #include <fstream>
 #include <set>
 #include <sstream>
@@ -65,7 +66,7 @@ NackReaction reaction_in(const NackRow& row) {
 
 // [PDS 10.2, PDS-071] The table of the reference, code by code. decision_table_test covers the
 // effect of each reaction.
-TEST(NackReactionTest, AsTheReferenceHasIt) {
+TEST(NackCodesTest, AsTheReferenceHasIt) {
   std::set<uint32_t> seen;
   for (const NackRow& row : read_nack_rows()) {
     for (uint32_t code = row.first; code <= row.last; ++code) {
@@ -93,7 +94,7 @@ std::string codes(Predicate&& holds) {
 }
 
 // [T-08] What a peer cannot say of our packet is a forgery, or an error of the peer.
-TEST(NackReactionTest, SomeCodesCannotBe) {
+TEST(NackCodesTest, SomeCodesCannotBe) {
   EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, /*is_syn=*/true, /*is_rod=*/true); }),
             "INV_DPDCID PKT_NOT_RCVD ACK_WITH_DATA");
   EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, /*is_syn=*/false, /*is_rod=*/true); }),
@@ -104,12 +105,28 @@ TEST(NackReactionTest, SomeCodesCannotBe) {
 
 // [PDS-148, PDS-I18, PDS-119] What else a code says: the peer waits for its application, it may
 // still hold a PDC, and the packet was not executed.
-TEST(NackReactionTest, ACodeTellsOfThePeer) {
+TEST(NackCodesTest, ACodeTellsOfThePeer) {
   EXPECT_EQ(codes(waits_for_application), "NO_RESOURCE RCVD_SES_PROCG");
   EXPECT_EQ(codes(peer_may_hold_state),
             "PDC_HDR_MISMATCH GTD_RESP_UNAVAIL PDC_MODE_MISMATCH UNEXP_EVENT");
   EXPECT_EQ(codes(is_certainly_not_executed),
             "INV_DPDCID PDC_HDR_MISMATCH CLOSING INVALID_SYN PDC_MODE_MISMATCH UNEXP_EVENT");
+}
+
+// Each code has the counter of its name; codes that are never sent, reserved or experimental share
+// one.
+TEST(NackCodesTest, EachHasItsCounters) {
+  const std::set<NackCode> unsent{NackCode::trimmed_ack, NackCode::ack_with_data,
+                                  NackCode::rcvr_infer_loss};
+  for (uint32_t i = 0; i < 256; ++i) {
+    const auto code = static_cast<NackCode>(i);
+    std::string own = wire::name(code);
+    for (char& c : own) c = static_cast<char>(std::tolower(c));
+    const bool is_code = i >= 0x01 && i <= 0x1A && i != 0x0C;
+    EXPECT_EQ(name(nack_rx_count(code)), "nack_rx_" + (is_code ? own : "other")) << i;
+    const bool is_sent = is_code && unsent.count(code) == 0;
+    EXPECT_EQ(name(nack_tx_count(code)), "nack_tx_" + (is_sent ? own : "other")) << i;
+  }
 }
 
 }  // namespace
