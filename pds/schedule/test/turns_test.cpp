@@ -62,16 +62,10 @@ TEST_F(TurnsPartTest, ABatchBeginsWithAnswers) {
   schedule_.want_control(fresh);
   transmit();
   EXPECT_EQ(turns({&fresh, &lossy}), "ba");
-  const Calls all = calls();
-  const auto at = [&](const std::string& call) {
-    return std::find(all.begin(), all.end(), call) - all.begin();
-  };
-  const std::string flush = "flush_acks " + std::to_string(fresh.id.value());
-  const std::string turn = "turn of " + std::to_string(lossy.id.value());
-  EXPECT_LT(at("send_replies"), at("send_responses"));
-  EXPECT_LT(at("send_responses"), at(flush));
-  EXPECT_LT(at(flush), at(turn));
-  EXPECT_LT(at(turn), static_cast<std::ptrdiff_t>(all.size()));
+  const std::string ids[] = {std::to_string(fresh.id.value()), std::to_string(lossy.id.value())};
+  EXPECT_EQ(calls(), (Calls{"send_replies", "send_probe_answers", "send_responses", "send_answers",
+                            "flush_acks " + ids[0], "progress_close", "connectionless",
+                            "turn of " + ids[1], "turn of " + ids[0]}));
 }
 
 // [CMS-132] Grants leave with the answers, on the PDC that asked.
@@ -83,13 +77,33 @@ TEST_F(TurnsPartTest, GrantsLeaveWithTheAnswers) {
   EXPECT_EQ(calls_of("emit").size(), 1u);
 }
 
-// A caller that knows that a stream arrives lets payload lead. [decision 9]
+// [decision 9] In a call of the application payload leads, and answers share its batch.
 TEST_F(TurnsPartTest, PayloadMayLead) {
   Pdc& pdc = with_message();
   schedule_.want_send(pdc);
+  schedule_.want_control(pdc);
   transmit(Lead::payload);
-  EXPECT_EQ(calls().front(), "connectionless");
-  EXPECT_TRUE(was_called("send_replies"));
+  const std::string id = std::to_string(pdc.id.value());
+  EXPECT_EQ(calls(),
+            (Calls{"connectionless", "turn of " + id, "send_replies", "send_probe_answers",
+                   "send_responses", "send_answers", "flush_acks " + id, "progress_close"}));
+}
+
+// [decision 9] While there is more payload than a batch takes, answers wait, for four batches.
+TEST_F(TurnsPartTest, PayloadLeadsForFourBatches) {
+  schedule_.want_send(with_message());
+  while (!batch_.full()) {
+    batch_.begin();
+    batch_.commit(0, address(1), Entropy(1), 0, Ecn::ect0);
+  }
+  for (int i = 0; i < 4; ++i) {
+    calls().clear();
+    turns_.transmit(batch_, kNow, Lead::payload);
+    EXPECT_EQ(calls(), Calls{"connectionless"}) << i;
+  }
+  calls().clear();
+  turns_.transmit(batch_, kNow, Lead::payload);
+  EXPECT_EQ(calls().front(), "send_replies");
 }
 
 // [PDS-244] One turn each, in the order in which they came.
