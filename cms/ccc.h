@@ -69,10 +69,12 @@ class Ccc {
   void on_early_timeouts() {
     std::visit([](auto& a) { a.on_early_timeouts(); }, window_);
   }
-  // A packet reported by on_lost() is in flight after all. It takes no credit again. [CMS-194]
-  void on_still_in_flight(uint32_t bytes, Entropy ev, Instant now) {
+  // A packet reported by on_lost() is in flight after all. It takes no credit again; if the loss
+  // was inferred, the window gets back what it took. [CMS-194]
+  void on_still_in_flight(uint32_t bytes, Entropy ev, Instant now, bool is_inferred) {
     outstanding_ += bytes;
     std::visit([&](auto& a) { a.on_sent({bytes, ev, true, now}); }, window_);
+    if (Nscc* const law = nscc(); law != nullptr && is_inferred) law->on_loss_refuted(bytes);
   }
   // Packets left the network without feedback about the path: their PDC ended, their PSN was given
   // to another packet, they are known to have arrived, or they were too long for the route.

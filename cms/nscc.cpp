@@ -314,6 +314,11 @@ void Nscc::on_early_timeouts() {
   signs_.on_early_timeouts();
 }
 
+// Where it learns by losses, one takes less than a packet, or half of the window for many.
+void Nscc::on_loss_refuted(uint32_t bytes) {
+  if (!law_.learns_by_loss) set_window(cwnd_q8_ + (int64_t{bytes} << 8));
+}
+
 void Nscc::on_lost(const Lost& e) {
   inflight_ -= e.bytes;  // [CMS-094, CMS-099]
   if (e.rtt_valid) note_base_rtt(e.rtt);

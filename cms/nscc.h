@@ -66,7 +66,8 @@ class Nscc {
   void on_acked(const Acked& e);
   void on_lost(const Lost& e);
   void on_forgotten(uint32_t bytes) { inflight_ -= bytes; }
-  void on_early_timeouts();  // [CMS-194]
+  void on_early_timeouts();              // [CMS-194]
+  void on_loss_refuted(uint32_t bytes);  // [CMS-194]
   // Nothing of a PDC is in flight, but the octets sent are `balance` more than those reported, lost
   // or refused: the PDC ended, or its peer rounds up (by less than 256 octets a PDC).
   void on_settled(int32_t balance) { inflight_ -= balance; }
@@ -83,7 +84,6 @@ class Nscc {
   Duration base_rtt() const { return base_rtt_; }
   // Mean of the queueing delay over about a base RTT. [CMS-102]
   Duration mean_delay() const { return mean_.value(); }
-  Duration target_delay() const { return law_.target; }
   // A round trip without traffic is known to take no longer. Also from a probe, or of an earlier
   // context toward the same peer. [CMS-074, CMS-105, CMS-106, CMS-108]
   void note_base_rtt(Duration rtt);

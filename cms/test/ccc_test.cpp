@@ -188,7 +188,7 @@ TEST_F(CccTest, PacketsInFlightAfterAllCountAgain) {
   send(32);
   lose(32, LossKind::timeout);
   ccc_.on_early_timeouts();
-  ccc_.on_still_in_flight(31 * kPacket, Entropy{}, kStart);
+  ccc_.on_still_in_flight(31 * kPacket, Entropy{}, kStart, false);
   EXPECT_EQ(ccc_.inflight_bytes(), 31u * kPacket);
   EXPECT_TRUE(ccc_.may_send(kPacket));
   send(1);

@@ -75,6 +75,24 @@ TEST_F(NsccLossTest, NoMoreThanItTookIsGivenBack) {
   EXPECT_EQ(window(), 6000u);
 }
 
+// [CMS-194] The same of a loss that was inferred. In software a loss is a sign of a full queue, and
+// takes its share for good.
+TEST_F(NsccLossTest, ARefutedLossCostsNothing) {
+  lose(LossKind::inferred, 3000);
+  ASSERT_EQ(window(), 222'000u);
+  nscc_.on_loss_refuted(3000);
+  EXPECT_EQ(window(), 225'000u);
+  nscc_.on_loss_refuted(3000);
+  EXPECT_EQ(window(), 225'000u) << "it is never above the largest";
+  Config c = config();
+  c.learns_by_loss = true;
+  use(c);
+  lose(LossKind::inferred, 3000);
+  const uint64_t after = window();
+  nscc_.on_loss_refuted(3000);
+  EXPECT_EQ(window(), after);
+}
+
 // [CMS-094, CMS-098] Any other NACK: the packet is no longer in flight, the window stays.
 TEST_F(NsccLossTest, ARefusalLeavesTheWindow) {
   lose(LossKind::refused);

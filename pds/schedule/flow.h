@@ -105,8 +105,8 @@ struct Path : ListNode<struct OpenPathTag> {
   }
   // A packet that is lost is to be sent again; or it was, has arrived, or is given up. These change
   // Losses and the backlog together. [CMS-018 .. CMS-021]
-  void mark(Pdc& pdc, TxSlot& slot, Psn psn) {
-    pdc.losses.mark(slot, psn);
+  void mark(Pdc& pdc, TxSlot& slot, Psn psn, bool is_inferred) {
+    pdc.losses.mark(slot, psn, is_inferred);
     if (slot.kind != SlotKind::data) return;  // takes no credit [CMS-193]
     backlog.mark(slot.bytes);
     // While the PDC is in SYN, and no answer is under way, one of its packets is repeated.
@@ -120,10 +120,11 @@ struct Path : ListNode<struct OpenPathTag> {
     forget_mark(slot);
     pdc.losses.settle(slot);
   }
-  // It counts as lost no more: no answer has shown that it is. [PDS-254]
+  // It counts as lost no more: no answer has shown that it is [PDS-254], or it has arrived without
+  // being sent again. What an inferred loss has cost is given back. [CMS-194]
   void on_still_in_flight(Pdc& pdc, const TxSlot& slot, Instant now) {
     pdc.heard.on_sent(slot.bytes);
-    ccc.on_still_in_flight(slot.bytes, slot.ev, now);
+    ccc.on_still_in_flight(slot.bytes, slot.ev, now, slot.state.is_inferred());
   }
   void forget_mark(const TxSlot& slot) {
     if (slot.state.is_lost() && slot.kind == SlotKind::data) backlog.unmark(slot.bytes);

@@ -202,6 +202,7 @@ TEST_F(AckFormTest, AcksAfterEnoughTime) {
 TEST_F(AckFormTest, ReportedOutOfOrderCountEndsInAResend) {
   cms::Config cms;
   cms.algorithm = cms::Algorithm::fixed;
+  cms.trimming = false;
   cms.window_bytes_max = 10 * (12 + 44 + 4096 + 48);
   config_.packets_per_entropy = 1;
   Bench b(config_, cms);

@@ -178,6 +178,32 @@ TEST_F(CongestionTest, AnAckMakesOneReport) {
   }
 }
 
+// [CMS-019, CMS-070, CMS-194] The first of 16 packets counts as lost, since the peer holds so many
+// out of order, or it was cut; the window and what is in flight are 15 packets. Before its resend
+// may go it arrives with another one, 9 units: it was in flight. What was only inferred cost the
+// window nothing; a cut did, and another copy has arrived.
+TEST_F(CongestionTest, APacketThatOnlySeemedLostCountsOnce) {
+  cms::Config cms = window_of(16);
+  cms.trimming = false;
+  for (const bool is_cut : {false, true}) {
+    Bench b(config(), cms);
+    ASSERT_EQ(b.open_initiator(100).size(), 16u);
+    b.elapse(1_us);
+    wire::AckCc h = report(b, -1, 0);
+    wire::NsccState state;
+    state.ooo_count = 30;
+    h.state = state.pack();
+    h.sack_psn_offset = 2;
+    h.sack_bitmap = 1;
+    EXPECT_EQ(is_cut ? after(b, b.nack(NackCode::trimmed, b.start)) : after(b, h), 0u);
+    EXPECT_EQ(b.count(Count::retx_ooo), is_cut ? 0u : 1u);
+    EXPECT_EQ(window(b), 15u * kPacket);
+    EXPECT_EQ(after(b, report(b, 1, 9)), is_cut ? 1u : 2u);
+    EXPECT_EQ(window(b), (is_cut ? 15u : 16u) * kPacket);
+    EXPECT_EQ(b.pds->usage().inflight_bytes, (is_cut ? 15u : 16u) * kPacket);
+  }
+}
+
 // [CMS-036, CMS-071, CMS-074] A round trip of 10.24 us, of which the packet was inside the peer for
 // 16 x 128 ns: 8.192 us carry 102,400 octets. Without that time it would be 128,000.
 TEST_F(CongestionTest, TheTimeInsideThePeerIsSubtracted) {

@@ -30,6 +30,7 @@ void AimdWindow::on_early_timeouts() { not_in_use(); }
 void Nscc::on_acked(const Acked&) { not_in_use(); }
 void Nscc::on_lost(const Lost&) { not_in_use(); }
 void Nscc::on_early_timeouts() { not_in_use(); }
+void Nscc::on_loss_refuted(uint32_t) { not_in_use(); }
 void Nscc::begin_anew(Duration) { not_in_use(); }
 void Nscc::note_base_rtt(Duration) { not_in_use(); }
 

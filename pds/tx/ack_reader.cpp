@@ -141,7 +141,7 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
     // The first transmission was at least one time-out before the resend. [PDS-254]
     if (!slot->state.is_lost()) pdc.rtt.on_rtt(slot->sent_for(sum.at) + loss_.rto_of(pdc, 0));
   }
-  note_answer(pdc, *slot, news);
+  note_answer(pdc, *slot, news, now);
   answered(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, now);
 }
 
@@ -151,7 +151,7 @@ void AckReader::take_cumulative(Pdc& pdc, Psn cack, AckNews& news, Instant now) 
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
     TxSlot* const slot = pdc.tx.find(p);
     if (slot == nullptr) continue;
-    note_answer(pdc, *slot, news);
+    note_answer(pdc, *slot, news, now);
     const bool is_data = slot->kind == SlotKind::data;
     retire(pdc, p, *slot, now);
     if (is_data) answers.add(slot->ref);
@@ -160,15 +160,21 @@ void AckReader::take_cumulative(Pdc& pdc, Psn cack, AckNews& news, Instant now) 
 }
 
 // What the answer to a packet means for congestion control, and for the end of the PDC.
-void AckReader::note_answer(Pdc& pdc, TxSlot& slot, AckNews& news) {
-  if (slot.state.in_flight()) {
-    news.acked.bytes += slot.bytes;
-    ++news.acked.packets;
-  } else {
-    res_.cells.on_arrived(pdc, slot);
-  }
+void AckReader::note_answer(Pdc& pdc, TxSlot& slot, AckNews& news, Instant now) {
+  count_arrival(pdc, slot, news, now);
   if (slot.kind != SlotKind::data) news.closing = slot.kind;
   if (slot.is_early_timeout(false)) news.late = true;
+}
+
+// A packet that counted as lost and was not sent again is in flight until now: its loss took its
+// octets out of the window, and the peer counts them among those received. [CMS-019]
+void AckReader::count_arrival(Pdc& pdc, TxSlot& slot, AckNews& news, Instant now) {
+  const bool is_flying = slot.state.in_flight();
+  if (!is_flying) res_.cells.on_arrived(pdc, slot);
+  if (!is_flying && !slot.state.is_to_go_again()) return;
+  if (!is_flying) pdc.path->on_still_in_flight(pdc, slot, now);
+  news.acked.bytes += slot.bytes;
+  ++news.acked.packets;
 }
 
 // Other requests of the target. [PDS-094]
@@ -271,15 +277,10 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
     if (slot == nullptr || slot->state.has_arrived()) continue;
     any = true;
     if (slot->is_early_timeout(false)) news.late = true;
+    count_arrival(pdc, *slot, news, now);
     slot->state.arrive();
     pdc.path->unmark(pdc, *slot);
-    if (slot->state.land()) {
-      news.acked.bytes += slot->bytes;
-      ++news.acked.packets;
-      pdc.path->on_feedback(slot->ev, cms::PathFeedback::good, now);
-    } else {
-      res_.cells.on_arrived(pdc, *slot);
-    }
+    if (slot->state.land()) pdc.path->on_feedback(slot->ev, cms::PathFeedback::good, now);
     pdc.tx.settle(psn);
     pdc.losses.note_arrived(psn);
     // A ROD packet may still wait there for its turn, and be dropped instead of delivered.
@@ -331,6 +332,9 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   rules.threshold_packets = single_path ? res_.config.ooo_packets_single_path
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(
                                               packets, res_.config.ooo_packets_min, reachable));
+  // Switches that trim tell of each packet for which they had no room, and many overtake those that
+  // wait. Time shows what links have lost.
+  if (res_.cms.trimming && !single_path) rules.threshold_packets = UINT32_MAX;
   rules.time = reorder_time(pdc);
   LossDetector::infer(
       pdc.tx, pdc.losses.highest_arrived(), rules, now,

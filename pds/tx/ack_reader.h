@@ -50,7 +50,8 @@ class AckReader {
   void take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::byte> ses, Entropy echoed,
                   AckNews& news, Instant now);
   void take_cumulative(Pdc& pdc, Psn cack, AckNews& news, Instant now);
-  void note_answer(Pdc& pdc, TxSlot& slot, AckNews& news);
+  void note_answer(Pdc& pdc, TxSlot& slot, AckNews& news, Instant now);
+  void count_arrival(Pdc& pdc, TxSlot& slot, AckNews& news, Instant now);
   void retire(Pdc& pdc, Psn psn, TxSlot& slot, Instant now);
   void tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Instant now);
   void read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instant now);

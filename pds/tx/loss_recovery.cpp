@@ -152,7 +152,7 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   res_.cells.on_lost(pdc, slot);
   pdc.losses.unask(slot);
   slot.state.end_wait();
-  pdc.path->mark(pdc, slot, news.psn);
+  pdc.path->mark(pdc, slot, news.psn, news.kind == cms::LossKind::inferred);
   pdc.tx.settle(news.psn);
   pdc.stop_sending();  // it may stand among those with new packets only
   schedule_.want_send(pdc);
@@ -170,7 +170,8 @@ void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
     pdc.path->unmark(pdc, slot);
     pdc.path->on_still_in_flight(pdc, slot, now);
     res_.cells.on_arrived(pdc, slot);
-    slot.state.fly_on();
+    slot.state.send();
+    slot.state.note_asked();
     slot.note_sent(now);
     pdc.tx.settle(p);
   }

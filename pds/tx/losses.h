@@ -20,8 +20,8 @@ class Losses {
   }
 
   // It is to be sent again. Requires that it is not marked.
-  void mark(TxSlot& slot, Psn psn) {
-    slot.state.set_lost(true);
+  void mark(TxSlot& slot, Psn psn, bool is_inferred = false) {
+    slot.state.set_lost(true, is_inferred);
     if (lost_++ == 0 || psn.before(from_)) from_ = psn;
   }
   // It was sent, or has arrived.

@@ -13,7 +13,8 @@ class SlotState {
   bool in_flight() const { return in_flight_; }      // counted by CMS [PDS-240]
   bool has_arrived() const { return has_arrived_; }  // and has no answer yet [PDS-093]
   bool is_answered() const { return is_answered_; }
-  bool is_lost() const { return is_lost_; }        // goes again as soon as CMS allows
+  bool is_lost() const { return is_lost_; }  // goes again as soon as CMS allows
+  bool is_inferred() const { return is_lost_ && is_inferred_; }
   bool is_refused() const { return is_refused_; }  // goes again when its delay is over [PDS-118]
   bool is_ask_due() const { return is_ask_due_; }  // an ACK Request for it [PDS-L6]
   bool is_to_go_again() const { return is_lost_ || is_refused_; }
@@ -38,8 +39,6 @@ class SlotState {
     in_flight_ = false;
     return was;
   }
-  // The time-out that took it out of flight was early. [PDS-254]
-  void fly_on() { in_flight_ = was_asked_ = true; }
   // A SACK names it, or a NACK says that only the answer is missing. [PDS-093]
   void arrive() {
     has_arrived_ = true;
@@ -56,10 +55,11 @@ class SlotState {
   void end_wait() { is_refused_ = is_quiet_ = false; }
   void answer() { is_answered_ = true; }
 
-  // Losses counts these. Whether it changed.
-  bool set_lost(bool lost) {
+  // Losses counts these. Whether it changed. inferred: neither a NACK nor a time-out says so.
+  bool set_lost(bool lost, bool inferred = false) {
     const bool changed = is_lost_ != lost;
     is_lost_ = lost;
+    is_inferred_ = inferred;
     return changed;
   }
   bool set_ask_due(bool due) {
@@ -100,6 +100,7 @@ class SlotState {
   bool was_asked_ : 1 = false;
   uint8_t resends_ : 6 = 0;
   bool is_mark_told_ : 1 = false;
+  bool is_inferred_ : 1 = false;
 };
 static_assert(sizeof(SlotState) == 4);
 

@@ -44,6 +44,31 @@ TEST_F(AckReaderPartTest, ACumulativeAckAnswersEachPacketOnce) {
   EXPECT_EQ(path_.ccc.inflight_bytes(), slot(pdc, 2).bytes);
 }
 
+// [CMS-019] A packet that counts as lost, and is answered before it goes again, was in flight: what
+// the peer has received is counted once, by an ACK or by a SACK.
+TEST_F(AckReaderPartTest, APacketThatOnlySeemedLostWasInFlight) {
+  for (const bool is_sacked : {false, true}) {
+    Pdc& pdc = initiator();
+    send(pdc, 4);
+    const int32_t sent = pdc.heard.balance();
+    loss_.mark_lost(pdc, kFirst + 1, slot(pdc, 1), cms::LossKind::inferred, Count::retx_ooo, kNow);
+    ASSERT_EQ(pdc.heard.balance(), sent * 3 / 4);
+    wire::AckCc cc;
+    cc.ack = up_to(is_sacked ? 0 : 1);
+    cc.ack.type = wire::PdsType::ack_cc;
+    cc.mpr = kDefaultMpr;
+    cc.sack_psn_offset = 1;
+    cc.sack_bitmap = is_sacked ? 1 : 0;
+    cc.state = wire::NsccState{.rcvd_bytes = 8, .ooo_count = 0xFFFF}.pack();
+    read(pdc, cc.ack, &cc);
+    EXPECT_EQ(pdc.heard.balance(), sent / 2) << is_sacked;
+    EXPECT_EQ(path_.ccc.inflight_bytes(), static_cast<uint64_t>(sent) / 2);
+    EXPECT_EQ(lost(pdc), "");
+    pdc.tx.abandon(res_.tx_pool);
+    path_.ccc.on_forgotten(static_cast<uint32_t>(sent) / 2);
+  }
+}
+
 // [PDS-092] Default answers are told in groups: up to the end of a message, of at most 16 packets,
 // and what is left at the end of the ACK.
 TEST_F(AckReaderPartTest, DefaultAnswersAreToldInGroups) {

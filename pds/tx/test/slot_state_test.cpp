@@ -39,7 +39,7 @@ struct SlotStep {
 TEST(SlotStateTest, EachStep) {
   const SlotStep steps[] = {
       {"land", [](SlotState& s) { s.land(); }, "Q", "A", "R"},
-      {"fly_on", [](SlotState& s) { s.fly_on(); }, "FQS", "FAS", "FRS"},
+      {"send", [](SlotState& s) { s.send(); }, "FQ", "FA", "FR"},
       {"arrive", [](SlotState& s) { s.arrive(); }, "FA", "A", "A"},
       {"unarrive", [](SlotState& s) { s.unarrive(); }, "FQ", "", "R"},
       {"refuse", [](SlotState& s) { s.refuse(); }, "FR", "R", "R"},
@@ -76,6 +76,10 @@ TEST(SlotStateTest, ReportsWhetherAMarkChanged) {
   EXPECT_TRUE(s.set_lost(true));
   EXPECT_FALSE(s.set_lost(true));
   EXPECT_TRUE(s.set_lost(false));
+  EXPECT_TRUE(s.set_lost(true, true));
+  EXPECT_TRUE(s.is_inferred());
+  EXPECT_TRUE(s.set_lost(false));
+  EXPECT_FALSE(s.is_inferred());
   EXPECT_TRUE(s.set_ask_due(true));
   EXPECT_FALSE(s.set_ask_due(true));
 }
