@@ -63,6 +63,7 @@ Duration Ccc::base_rtt() const {
 
 bool Ccc::wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const {
   if (credit_.index() != 0 && is_nearly_spent(credit_, bytes)) return true;
+  if (pacer_.is_sparse()) return true;  // the next one leaves a round trip later, or several
   if (!has_window()) return false;
   if (const Nscc* const nscc = this->nscc()) return nscc->wants_ack(bytes, ack_gen_trigger);
   return !std::visit([&](const auto& a) { return a.may_send(2 * bytes); }, window_);

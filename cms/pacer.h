@@ -18,6 +18,8 @@ class Pacer {
         burst_bytes_(config.pacing_burst_bytes) {}
 
   bool is_on() const { return gain_percent_ != 0 || sparse_.is_on(); }
+  // Less than a packet leaves in a round trip. [CMS-195]
+  bool is_sparse() const { return sparse_.is_on(); }
   void on_acked(const Acked& e) {
     if (!is_on()) return;
     if (e.packets != 0) sparse_.on_arrived(e.ecn);

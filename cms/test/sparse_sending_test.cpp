@@ -111,6 +111,26 @@ TEST_F(CutCccTest, ACutAtTheLeastWindowMakesThemWait) {
   EXPECT_GT(ccc_.earliest_send(), now_ + kRoundTrip);
 }
 
+// [CMS-068] Each packet asks for an ACK as long as it is the last one for a round trip or longer,
+// though the window has grown.
+TEST_F(CutCccTest, AWaitingSenderAsksForEachAck) {
+  constexpr uint32_t kTrigger = 16384;
+  EXPECT_FALSE(ccc_.wants_ack(4160, kTrigger));
+  lose_window(ccc_);
+  send_and_lose(LossKind::trimmed);
+  ccc_.on_still_in_flight(40'000, kMiddle, now_, true);
+  ccc_.on_forgotten(40'000);
+  EXPECT_TRUE(ccc_.wants_ack(4160, kTrigger));
+  send();
+  ASSERT_GT(ccc_.earliest_send(), now_);
+  for (int i = 0; i < 2; ++i) {
+    EXPECT_TRUE(ccc_.wants_ack(4160, kTrigger));
+    ack();
+    send();
+  }
+  EXPECT_FALSE(ccc_.wants_ack(4160, kTrigger));
+}
+
 TEST_F(CutCccTest, ALossAtTheLeastWindowDoesNot) {
   lose_window(ccc_);
   for (const LossKind kind : {LossKind::timeout, LossKind::inferred, LossKind::refused}) {

@@ -132,7 +132,12 @@ bool Deadlines::is_due(Pdc& pdc, Psn psn, Instant now) {
 bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
   TxSlot& slot = pdc.tx[psn];
   if (!is_due(pdc, psn, now)) {
-    next = std::min(next, now + (loss_.limit_of(pdc, slot) - slot.sent_for(now)));
+    const Duration limit = loss_.limit_of(pdc, slot), age = slot.sent_for(now);
+    const bool is_early = slot.state.in_flight() && age + SentTick::one() < limit / 2;
+    next = std::min(next, now + ((is_early ? limit / 2 : limit) - age));
+    if (slot.state.in_flight() && !is_early) {
+      probes_.ask_before_timeout(pdc, limit / 2, next, now);
+    }
     return false;
   }
   if (slot.state.is_refused()) return loss_.end_delay(pdc, psn, slot, now);

@@ -80,6 +80,75 @@ TEST_F(ProbeTest, AFarPeerMayAnswerLater) {
   EXPECT_EQ(resends_after(12_ms + 10_us), 0u);
 }
 
+// [PDS-145] There is never silence, because the peer answers other packets. Still a Probe asks when
+// half of the time-out, 20.2 ms, is over, and the next one a quarter of it later. It may have
+// overtaken the packets, so its answer shows no loss.
+TEST_F(ProbeTest, HeldPdcAsksAtHalfOfItsTimeout) {
+  config_.tx_window_packets = 4;
+  config_.rto_init = 20_ms;
+  Bench b(config_);
+  hold(b, 200_us);
+  const auto answered_for = [&](Duration time) {
+    Lines all;
+    for (Duration past; past < time; past = past + 50_us) {
+      b.elapse(50_us);
+      b.rx_header(b.ack(b.start));
+      for (const std::string& line : b.lines()) all.push_back(line);
+    }
+    return all;
+  };
+  EXPECT_EQ(answered_for(9'800_us), Lines{});
+  b.elapse(150_us);
+  const auto out = b.tx();
+  ASSERT_EQ(out.size(), 1u);
+  EXPECT_EQ(b.picture(out[0]), probe_of(b, 4, 1));
+  b.rx_header(answer(b, out[0], 0, 0));  // all are missing
+  EXPECT_EQ(b.lines(), Lines{});
+  EXPECT_EQ(answered_for(4'900_us), Lines{});
+  EXPECT_EQ(answered_for(300_us), (Lines{probe_of(b, 4, 1)}));
+  EXPECT_EQ(b.count(Count::retx_tail) + b.count(Count::retx_rto), 0u);
+}
+
+// [PDS-145] Who may send asks with a packet: no such Probe.
+TEST_F(ProbeTest, AFreePdcDoesNotAskAtHalfOfItsTimeout) {
+  config_.rto_init = 20_ms;
+  Bench b(config_);
+  b.open_initiator(3);
+  b.elapse(200_us);
+  b.rx_header(b.ack(b.start));
+  b.lines();
+  for (int i = 0; i < 300; ++i) {
+    b.elapse(50_us);
+    b.rx_header(b.ack(b.start));
+    EXPECT_EQ(b.lines(), Lines{});
+  }
+}
+
+// [PDS-145] Pacing stops a PDC as well: a packet every 160 us, while the window has room for more.
+TEST_F(ProbeTest, APacedPdcAsksAtHalfOfItsTimeout) {
+  config_.rto_init = 20_ms;
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.window_bytes_max = 80 * 1092;
+  cms.pacing_percent = 12;
+  cms.pacing_burst_bytes = 1092;
+  Bench b(config_, cms);
+  ASSERT_EQ(b.open_initiator(1).size(), 1u);
+  b.elapse(1'024_us);
+  b.rx_header(b.ack(b.start));
+  b.client.post(b.flow, 2, 100 * b.client.mtu);
+  for (int i = 0; i < 220; ++i) {
+    b.elapse(50_us);
+    b.rx_header(b.ack(b.start));
+    b.tx();
+    ASSERT_LT(b.pds->usage().inflight_bytes, 79u * 1092);
+    if (i == 200) {
+      EXPECT_EQ(b.count(Count::probe_tx), 0u);
+    }
+  }
+  EXPECT_EQ(b.count(Count::probe_tx), 1u);
+}
+
 // The oldest packet was refused for a while: nothing is lost, and nothing is asked.
 TEST_F(ProbeTest, HeldPdcDoesNotProbeForRefusedPackets) {
   config_.tx_window_packets = 4;

@@ -244,13 +244,15 @@ TEST_F(RefusedTest, TheTimerIsForTheEarliestDeadline) {
   config_.tail_loss = 50_ms;
   Bench b(config_);
   b.open_initiator(2);
-  expect_due(b, 7_ms);  // the RTO of both
+  expect_due(b, 3'500_us);  // half of the RTO of both [PDS-145]
   b.elapse(1_ms);
   b.rx_header(b.nack(NackCode::no_pdc_avail, b.start + 1));
   expect_due(b, config_.nack_retx);  // sooner than the 6 ms that are left
   b.elapse(config_.nack_retx + 5_us);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 syn retx ar clear -2"}));
-  expect_due(b, 4_ms - 5_us);
+  expect_due(b, 500_us - 5_us);  // half of the RTO of the first one
+  b.elapse(500_us);
+  expect_due(b, 3_ms);  // half of that of the other one, which was sent again
 }
 
 // Two ends, and an attacker that reads the packets of the first one. The network loses packet

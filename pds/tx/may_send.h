@@ -77,6 +77,14 @@ inline bool is_held(const Pdc& pdc) {
   return has_new(pdc);
 }
 
+// There is more to send, and a window, credit or pacing lets nothing go now.
+inline bool is_stopped(const Resources& res, Pdc& pdc, Instant now) {
+  if (!pdc.path->may_send(pdc.path->limits.packet_bytes_max, now)) {
+    return pdc.losses.has_lost() || has_new(pdc);
+  }
+  return !pdc.losses.has_lost() && has_new(pdc) && !window_open(res, pdc);
+}
+
 // Tail_Loss_Time, at least 1.5 round trips: otherwise a peer with a long round trip would get a
 // Probe for each packet. [PDS-145]
 inline Duration tail_loss_time(const Resources& res, const Pdc& pdc) {

@@ -390,12 +390,11 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   if (res_.cells.is_on()) res_.cells.on_sent(pdc, slot);
   // Only new data packets count as activity; resends to a silent peer do not.
   if (slot.kind == SlotKind::data && !slot.state.was_resent()) idle_.touch(pdc, now);
-  // No time-out is shorter than tail_loss, so there is usually nothing to compute.
-  const bool is_short =
-      !slot.state.is_quiet() && res_.config.tail_loss <= res_.config.shortest_rto();
-  schedule_.arm_by(pdc,
-                   now + (is_short ? res_.config.tail_loss
-                                   : std::min(loss_.limit_of(pdc, slot), res_.config.tail_loss)));
+  // The first look is at half of the time-out [PDS-145], or at the end of Tail_Loss_Time. No
+  // time-out is shorter, so there is usually nothing to compute.
+  const Duration look = std::min(res_.config.tail_loss, res_.config.probed_rto() / 2);
+  const bool is_short = !slot.state.is_quiet() && look <= res_.config.shortest_rto();
+  schedule_.arm_by(pdc, now + (is_short ? look : std::min(loss_.limit_of(pdc, slot), look)));
 }
 
 }  // namespace uet::pds

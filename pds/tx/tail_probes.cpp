@@ -56,6 +56,22 @@ bool TailProbes::check_tail(Pdc& pdc, Instant& next, Instant now) {
   return true;
 }
 
+// A PDC that is stopped may be the last to learn that its packets have arrived: the one that asked
+// for their ACK was lost, and no other packet can ask. Other answers may come all the time. This
+// Probe may overtake data, so its answer proves no loss. [PDS-145]
+void TailProbes::ask_before_timeout(Pdc& pdc, Duration half, Instant& next, Instant now) {
+  if (pdc.state() == PdcState::syn || !may_probe(res_, pdc)) return;
+  if (!pdc.is_initiator() && !pdc.proof.is_confirmed()) return;  // [PDS-162]
+  if (!is_stopped(res_, pdc, now) || pdc.tail.is_pending()) return;
+  const Duration age = pdc.tail.age(now);
+  if (age < half / 2) {
+    next = std::min(next, now + (half / 2 - age));
+    return;
+  }
+  pdc.tail.want();
+  schedule_.want_control(pdc);
+}
+
 // psn: the last one sent, by which a refusal is known again. [PDS-163]
 bool TailProbes::flush_probe(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!pdc.tail.is_due()) return true;

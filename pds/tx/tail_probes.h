@@ -17,6 +17,8 @@ class TailProbes {
 
   // False: the peer does not answer, so the PDC fails.
   bool check_tail(Pdc& pdc, Instant& next, Instant now);
+  // A packet in flight has waited for half of its time-out, which is `half`. [PDS-145]
+  void ask_before_timeout(Pdc& pdc, Duration half, Instant& next, Instant now);
   // A Probe that is due. False: the batch is full.
   bool flush_probe(Pdc& pdc, TxBatch& batch, Instant now);
   void on_probe_answer(Pdc& pdc, const wire::Ack& ack, Instant at, Instant now);

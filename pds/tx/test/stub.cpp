@@ -60,5 +60,8 @@ Turn Outbox::take_turn(Pdc& pdc, TxBatch&, Instant) {
 
 bool TailProbes::check_tail(Pdc&, Instant&, Instant) { return true; }
 bool TailProbes::flush_probe(Pdc&, TxBatch&, Instant) { return true; }
+void TailProbes::ask_before_timeout(Pdc&, Duration, Instant&, Instant) {
+  note("ask_before_timeout");
+}
 
 }  // namespace uet::pds

@@ -125,13 +125,22 @@ TEST(RunTest, AnIncastIsCutAndEnds) {
 }
 
 // [CMS-195] The queue of the port has no room for a packet of each of 63 senders. Less than half as
-// many packets are cut as there are, and the port is hardly ever idle.
+// many packets are cut as there are, and the port is hardly ever idle: means of five seeds.
 TEST(RunTest, ManySendersSharePortAndAreSeldomCut) {
-  const RunResult r = run(plan_of("leafspine:1x64x1", incast({64, 400'000, 1}, 63, 0)));
-  ASSERT_TRUE(r.is_finished);
-  EXPECT_LT(r.tally.trimmed, 63u * 98 / 2);
+  constexpr int64_t kSeeds = 5;
+  uint64_t trimmed = 0;
+  Picoseconds ends = 0;
+  for (uint64_t seed = 1; seed <= kSeeds; ++seed) {
+    RunPlan plan = plan_of("leafspine:1x64x1", incast({64, 400'000, seed}, 63, 0));
+    plan.seed = seed;
+    const RunResult r = run(plan);
+    ASSERT_TRUE(r.is_finished);
+    trimmed += r.tally.trimmed;
+    ends += r.end;
+  }
+  EXPECT_LT(trimmed, kSeeds * 63u * 98 / 2);
   constexpr int64_t kLeast = int64_t{63} * (400'000 + 98 * 64) * 80;  // ps
-  EXPECT_LT(r.end, kLeast * 108 / 100);
+  EXPECT_LT(ends / kSeeds, kLeast * 108 / 100);
 }
 
 TEST(RunTest, WithoutTrimmingLostPacketsAreResent) {
