@@ -39,6 +39,36 @@ TEST_F(ReclaimPartTest, TheLongestIdlePdcsClose) {
   EXPECT_EQ(counted(Count::pressure_closes), 2u);
 }
 
+// [PDS-181, PDS-253] They close before none is free, so that one is free when it is wanted; those
+// of targets before only the part is left that newcomers find.
+TEST_F(ReclaimPartTest, PdcsCloseBeforeNoneIsFree) {
+  fill(5);
+  reclaim_.relieve_pressure(false, kNow);
+  EXPECT_EQ(calls(), Calls{}) << "3 of 8 are free";
+  res_.config.newcomer_percent = 35;
+  reclaim_.relieve_pressure(true, kNow);
+  EXPECT_EQ(calls(), Calls{}) << "5 % are kept free for initiators";
+  reclaim_.relieve_pressure(false, kNow);
+  EXPECT_EQ(calls().size(), 2u) << "40 %, which is more than 3, for targets";
+  calls().clear();
+  res_.config.newcomer_percent = 0;
+  res_.config.low_water_percent = 40;
+  reclaim_.relieve_pressure(false, kNow);
+  EXPECT_EQ(calls().size(), 2u);
+}
+
+// [PDS-253] A host that holds a PDC leaves some to hosts that hold none.
+TEST_F(ReclaimPartTest, HostsWithPdcsLeaveSomeToNewcomers) {
+  res_.config.peer_share_percent = 100;
+  res_.config.newcomer_percent = 25;
+  fill(6);
+  peers_.count_target(peer_, 1);
+  EXPECT_FALSE(reclaim_.has_share(peer_, 0, JobId(1), kNow));
+  EXPECT_EQ(counted(Count::host_share_limit), 1u);
+  const PeerId other = *peers_.find_or_add(address(10), kNow);
+  EXPECT_TRUE(reclaim_.has_share(other, 0, JobId(1), kNow));
+}
+
 // [PDS-181] Initiators and targets make room for their own role.
 TEST_F(ReclaimPartTest, AnInitiatorClosesByItself) {
   Pdc& pdc = initiator();

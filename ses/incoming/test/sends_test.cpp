@@ -127,7 +127,7 @@ TEST_F(SendsPartTest, OnRodAMessageWithoutRoomWaits) {
   EXPECT_EQ(said(give(q)), "DISABLED_GEN");
   EXPECT_TRUE(was_called("disable"));
   q.is_confirmed = false;
-  EXPECT_EQ(said(give(q)), "nack NO_RESOURCE") << "who may be forged disables nothing";
+  EXPECT_EQ(said(give(q)), "nack NO_RESOURCE") << "a source that may be forged disables nothing";
 }
 
 // [SES-189] The room ends within a message: its receive may still come, or all of it comes again.

@@ -28,7 +28,7 @@ class FlowsTest : public PartTest {
   Flows flows_{res_};
 };
 
-// [PDS-247] Its last user gives it back to PDS; whoever comes later gets another one.
+// [PDS-247] Its last user gives it back to PDS; later users get another one.
 TEST_F(FlowsTest, AFlowGoesWithItsLastUser) {
   Flow& flow = used(key());
   EXPECT_EQ(flows_.get(key()).flow, &flow);

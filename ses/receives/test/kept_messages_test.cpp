@@ -71,7 +71,7 @@ TEST_F(KeptMessagesTest, ARendezvousIsAnsweredAtOnce) {
   u.pull = nullptr;
 }
 
-// [LF-059] A peek tells what there is; it stays there.
+// [LF-059] A peek tells of the first message, which stays.
 TEST_F(KeptMessagesTest, APeekTellsOfTheFirst) {
   EXPECT_FALSE(peek().found);
   UnexpectedMessage& u = keep(500, 1);
