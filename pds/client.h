@@ -203,6 +203,11 @@ class Client {
   // Whether a message that began on the PDC has more to come. [PDS-181]
   virtual bool has_open_message(PdcHandle pdc) const = 0;
 
+  // A new request of the PDC came and was refused, because no place is free for its response: often
+  // answers that the client owes hold the places. Its sender lives, and sends it again.
+  // [PDS-101]
+  virtual void on_no_place(PdcHandle, Instant) {}
+
   // A PDC is gone in either role: forget rx state keyed by it. `clean` is false when the peer may
   // not have finished what it began.
   virtual void on_pdc_closed(PdcHandle pdc, PeerId peer, bool clean, Instant now) = 0;

@@ -147,6 +147,11 @@ bool Exchange::has_open_message(pds::PdcHandle pdc) const {
   return incoming_.has_open_message(pdc);
 }
 
+void Exchange::on_no_place(pds::PdcHandle pdc, Instant now) {
+  res_.now = now;
+  incoming_.on_no_place(pdc);
+}
+
 void Exchange::on_pdc_closed(pds::PdcHandle pdc, PeerId, bool, Instant now) {
   res_.now = now;
   outgoing_.on_pdc_closed(pdc);

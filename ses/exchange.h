@@ -91,6 +91,7 @@ class Exchange final : public pds::Client {
   bool shorten(const pds::PacketRef& ref) override;
   JobId job_of(std::span<const std::byte> ses) const override;
   bool has_open_message(pds::PdcHandle pdc) const override;
+  void on_no_place(pds::PdcHandle pdc, Instant now) override;
   void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;
 
  private:

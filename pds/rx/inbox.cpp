@@ -189,6 +189,7 @@ Admission Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now
   const bool in_order = pdc.rx.all_received_below(in.psn());
   if (!pdc.is_initiator() && !store_.may_store(pdc, in.psn(), in_order)) {
     res_.counters.add(Count::gd_full);
+    res_.client.on_no_place(pdc.handle, now);
     if (!buffered) return refuse(pdc, NackCode::no_gtd_del_avail);  // [PDS-101]
     pdc.responses.want_clear();  // nothing else tells the initiator [PDS-106]
     schedule_.want_control(pdc);

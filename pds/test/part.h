@@ -120,6 +120,7 @@ class PartClient final : public Client {
   }
   JobId job_of(std::span<const std::byte>) const override { return JobId(1); }
   bool has_open_message(PdcHandle) const override { return has_open; }
+  void on_no_place(PdcHandle, Instant) override { note("on_no_place"); }
   void on_pdc_closed(PdcHandle, PeerId, bool clean, Instant) override { closed.push_back(clean); }
 
   uint32_t waiting = 0;  // messages that were not started

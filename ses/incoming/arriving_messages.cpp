@@ -152,11 +152,12 @@ void ArrivingMessages::set_error(RxMessage& m, ReturnCode code) {
   m.error = code;
 }
 
-// True if our application delays the message. There are two cases: packets of its PDC were refused
-// because the application leaves no room, or a kept message of its PDC waits for a receive. A kept
-// message is not answered yet, so it fills the sender's window. A message that was refused may be
-// delayed like any other, and its late packets must not begin a new one. [SES-107, SES-108,
-// SES-148, SES-191]
+// True if this end delays the message. There are two cases: packets of its PDC were refused because
+// the application leaves no room, or because no place is free for their responses, which kept
+// messages of all PDCs may hold; or a kept message of its PDC waits for a receive. A kept message
+// is not answered yet, so it fills the sender's window. A message that was refused may be delayed
+// like any other, and its late packets must not begin a new one. [SES-107, SES-108, SES-148,
+// SES-191]
 bool ArrivingMessages::is_held_up(const RxMessage& m) const {
   if (owed_by_pdc_.find(m.key.pdc.value()) != nullptr) return true;
   const PdcMessages& of_pdc = *by_pdc_.find(m.key.pdc.value());

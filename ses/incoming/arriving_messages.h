@@ -64,7 +64,7 @@ class ArrivingMessages {
     if (m.arrived >= m.end) forget(m);
   }
 
-  // A packet of the PDC was told to wait for our application.
+  // A packet of the PDC was told to wait for our application, or for a place for its response.
   void note_held_up(pds::PdcHandle pdc);
   // One more kept message of the PDC waits for its answer; one was answered.
   void note_owed(pds::PdcHandle pdc);
@@ -108,8 +108,8 @@ class ArrivingMessages {
     RxMessage* last = nullptr;
     uint32_t known = 0;
     uint32_t open = 0;
-    // When one of its packets was last told to wait for our application: packets behind that one
-    // cannot come before.
+    // When one of its packets was last told to wait for our application, or for a place: packets
+    // behind that one cannot come before.
     Instant held_up = Instant::zero();
   };
 

@@ -58,6 +58,8 @@ class Incoming {
   // An operation that a part of this half posted is over.
   void on_end(const InternalEnd& done);
   bool has_open_message(pds::PdcHandle pdc) const { return arriving_.has_open(pdc); }
+  // Messages of the PDC are not idle: their packets come, and find no place. [SES-108, SES-191]
+  void on_no_place(pds::PdcHandle pdc) { arriving_.note_held_up(pdc); }
   void on_pdc_closed(pds::PdcHandle pdc);
 
   void advance();

@@ -130,6 +130,12 @@ TEST_F(ExchangePartTest, BothHalvesHearThatAPdcIsClosed) {
             (Calls{"on_pdc_closed", "end of pull 1", "incoming on_pdc_closed"}));
 }
 
+// [SES-191] The target half keeps what waits behind the packet.
+TEST_F(ExchangePartTest, TheTargetHalfHearsThatAPacketFoundNoPlace) {
+  EXPECT_EQ(of([&](Exchange& x) { x.on_no_place(kPdc, kLater); }), Calls{"held up"});
+  EXPECT_EQ(now(), kLater);
+}
+
 // [PDS-108] However the peer answers it, an answer to a READ is over.
 TEST_F(ExchangePartTest, AnAnswerEndsWithItsResponse) {
   EXPECT_EQ(of([](Exchange& x) { x.on_response(packet(kAnswer), {}, kLater); }),

@@ -160,7 +160,7 @@ TEST_F(InboxPartTest, WithoutABitmapNothingIsTaken) {
   EXPECT_EQ(delivered(), "");
 }
 
-// [PDS-101] There is no place for the response: the request is not executed.
+// [PDS-101, SES-191] There is no place for the response: the request is not executed.
 TEST_F(InboxPartTest, ARequestIsNotExecutedWithoutAPlaceForItsResponse) {
   res_.config.gd_per_pdc = 1;
   Pdc& pdc = target();
@@ -168,6 +168,7 @@ TEST_F(InboxPartTest, ARequestIsNotExecutedWithoutAPlaceForItsResponse) {
   for (const int offset : {0, 1}) admit(pdc, offset);
   EXPECT_EQ(delivered(), "+0");
   EXPECT_EQ(refusals(), Calls{"NO_GTD_DEL_AVAIL psn 1001"});
+  EXPECT_EQ(calls_of("on_no_place").size(), 1u) << "the client hears of it [SES-191]";
   EXPECT_EQ(pdc.responses.stored(), 1u);
   EXPECT_EQ(pdc.rx.cack_psn(), kFirst - 1) << "held by the response [PDS-081]";
 }

@@ -193,6 +193,22 @@ TEST_F(IncomingPartTest, AnExpectedPacketCountsOnce) {
   EXPECT_EQ(write(3072), "OP_VIOLATION");
 }
 
+// [SES-108, SES-191] The rest of a message is refused by PDS for as long as no place is free for
+// its responses: its sender lives, and the message is not idle.
+TEST_F(IncomingPartTest, AMessageWhosePacketsFindNoPlaceDoesNotExpire) {
+  EXPECT_EQ(give(packet(5000, 0, 1024, SesOpcode::write), 1024), "accept");
+  const Duration most_of_it = res_.config.partial_message_time - Duration::milliseconds(1);
+  for (int i = 0; i < 3; ++i) {
+    res_.now = res_.now + most_of_it;
+    incoming_.on_no_place(kPdc);
+    incoming_.advance();
+    EXPECT_EQ(calls_of("fail"), Calls{}) << i;
+  }
+  res_.now = res_.now + most_of_it * 2;
+  incoming_.advance();
+  EXPECT_EQ(calls_of("fail"), Calls{"fail UNDELIVERABLE"}) << "nothing comes any more";
+}
+
 // [SES-107, SES-113, SES-116] A message ended with its PDC: the packet that it expected begins
 // another one, for which the region is looked for anew.
 TEST_F(IncomingPartTest, AnExpectedPacketOfAMessageThatIsGoneBeginsAnother) {

@@ -10,6 +10,7 @@ namespace uet::ses {
 using test::answers;
 using uet::test::note;
 
+void ArrivingMessages::note_held_up(pds::PdcHandle) { uet::test::note("held up"); }
 void ArrivingMessages::note_owed(pds::PdcHandle) { uet::test::note("note_owed"); }
 void ArrivingMessages::note_answered(pds::PdcHandle) { uet::test::note("note_answered"); }
 void ArrivingMessages::set_error(RxMessage& m, wire::ReturnCode code) {
