@@ -143,8 +143,9 @@ struct Plan {
   bool is_lossy() const;
   // Some table may be full, so that packets are refused for a while.
   bool is_scarce() const;
-  // Every loss costs all that was sent behind it: a long message takes minutes. [PDS-150]
-  bool goes_back() const { return ordered && (!rod_reorder || spec_timers); }
+  // Every loss costs all that was sent behind it: a long message takes minutes. [PDS-150] So it is
+  // where a PDC has one place for responses: above a gap a packet needs a second one. [PDS-102]
+  bool goes_back() const { return (ordered && (!rod_reorder || spec_timers)) || gd_per_pdc == 1; }
 
   io::FaultPlan faults;
 

@@ -20,5 +20,16 @@ TEST(PlanTest, FewRecordsOfMessagesEndOperationsOfASlowApplication) {
   EXPECT_FALSE(plan.outlasts_refusals());
 }
 
+// [PDS-102, PDS-150] With one place for responses a PDC takes packets in order only, so the time
+// limit of a run is the one of runs that go back.
+TEST(PlanTest, OnePlaceForResponsesGoesBack) {
+  Plan plan;
+  EXPECT_FALSE(plan.goes_back());
+  plan.gd_per_pdc = 2;
+  EXPECT_FALSE(plan.goes_back());
+  plan.gd_per_pdc = 1;
+  EXPECT_TRUE(plan.goes_back());
+}
+
 }  // namespace
 }  // namespace uet::sim
