@@ -118,6 +118,13 @@ class TxBatch {
     UET_ASSERT(packets >= 1 && packets <= kCapacity);
     limit_ = packets;
   }
+  // Of a card with several ports: a bit for each one that takes packets now, at least one. New
+  // packets get entropy values of these. [CMS-156]
+  void set_free_planes(uint32_t planes) {
+    UET_ASSERT(planes != 0);
+    free_planes_ = planes;
+  }
+  uint32_t free_planes() const { return free_planes_; }
 
   // Room for the next packet's header: kHeaderBytes. Requires !full().
   std::span<std::byte> begin() {
@@ -172,6 +179,7 @@ class TxBatch {
 
   uint32_t size_ = 0;
   uint32_t limit_ = kCapacity;
+  uint32_t free_planes_ = ~uint32_t{0};
   uint32_t slices_used_ = 0;
   uint32_t payload_bytes_ = 0;
   std::array<TxPacket, kCapacity> packets_;  // behind the last one: the one that is being built

@@ -17,9 +17,11 @@ class ContextEntropy {
       : values_(single ? Values(std::in_place_type<SinglePath>, config, *single, rng)
                        : Values(std::in_place_type<EntropySelector>, config, rng)) {}
 
-  // The EV of the next burst; of a single path the present one.
-  Entropy next(Instant now) {
-    if (auto* const selector = std::get_if<EntropySelector>(&values_)) return selector->next(now);
+  // The EV of the next burst, of a free plane; of a single path the present one. [CMS-156]
+  Entropy next(Instant now, uint32_t free_planes = EntropySelector::kAllPlanes) {
+    if (auto* const selector = std::get_if<EntropySelector>(&values_)) {
+      return selector->next(now, free_planes);
+    }
     return std::get_if<SinglePath>(&values_)->ev();
   }
   // See SinglePath; nothing where the context is sprayed.

@@ -30,7 +30,8 @@ struct Resources {
   PeerTable& peers;
   Client& client;
   RandomSource& randomness;
-  Rng rng;  // for what may be guessed
+  Rng rng;                              // for what may be guessed
+  uint32_t free_planes = ~uint32_t{0};  // of the batch that is being filled [CMS-156]
   Counters counters;
   TxPool tx_pool;
   BlockPool rx_pool;

@@ -50,6 +50,7 @@ void Turns::send_control(TxBatch& batch, Instant now) {
 
 uint32_t Turns::transmit(TxBatch& batch, Instant now, Lead lead) {
   const uint32_t before = batch.size();
+  res_.free_planes = batch.free_planes();
   if (flow_desk_.has_released()) flow_desk_.retire_flows(now);
   const bool payload_leads = lead == Lead::payload && led_bytes_ < kLeadBytes;
   if (!payload_leads) send_answers(batch, now);
@@ -82,7 +83,7 @@ void Turns::send_grants(TxBatch& batch, Instant now) {
     const DueGrant due = destination_.next_grant(now);
     if (due.pdc == nullptr) break;
     Pdc& pdc = *due.pdc;
-    const Entropy ev = pdc.path->ev.next(now);
+    const Entropy ev = pdc.path->ev.next(now, res_.free_planes);
     destination_.note_sent(due, outbox_.emit_control(pdc, due.header, ev, batch));
   }
   destination_.note_due(now);

@@ -21,6 +21,27 @@ TEST_F(BurstTest, OneEvPerBurst) {
   for (const auto& o : rod) EXPECT_EQ(o.ev, rod[0].ev);
 }
 
+// [CMS-156] The batch names the planes whose ports take packets, of three: entropy values of
+// packets belong to these, also of those that are sent again.
+TEST_F(BurstTest, EntropyValuesBelongToFreePlanes) {
+  config_.packets_per_entropy = 1;
+  cms::Config cms;
+  cms.algorithm = cms::Algorithm::fixed;
+  cms.entropy.planes = 3;
+  Bench b(config_, cms);
+  ASSERT_EQ(b.open_initiator(4).size(), 4u);
+  b.rx_header(b.nack(wire::NackCode::trimmed, b.start + 1));
+  b.client.post(b.flow, 2, 7 * b.client.mtu);
+  for (uint32_t plane = 0; plane < 3; ++plane) {
+    TxBatch batch;
+    batch.set_free_planes(uint32_t{1} << plane);
+    batch.set_limit(plane == 2 ? 2 : 3);
+    b.pds->transmit(batch, b.now);
+    EXPECT_EQ(batch.size(), plane == 2 ? 2u : 3u);
+    for (const TxPacket& p : batch.packets()) EXPECT_EQ(p.ev.value() % 3, plane);
+  }
+}
+
 // [PDS-004] A message of several packets begins a burst of its own, if no more than
 // 64 KiB with their headers are in flight.
 TEST_F(BurstTest, AMessageOfSeveralPacketsBeginsABurst) {

@@ -281,9 +281,9 @@ Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend, Instant now) {
     return pdc.burst.ev();
   }
   if (pdc.burst.is_over() || (resend != nullptr && resend->ev == pdc.burst.ev())) {
-    Entropy ev = pdc.path->ev.next(now);
+    Entropy ev = pdc.path->ev.next(now, res_.free_planes);
     // The selector may return the EV of the last transmission again: then the next one is used.
-    if (resend != nullptr && resend->ev == ev) ev = pdc.path->ev.next(now);
+    if (resend != nullptr && resend->ev == ev) ev = pdc.path->ev.next(now, res_.free_planes);
     pdc.burst.begin(ev, res_.config.packets_per_entropy * kShortsPerPacket);
   }
   return pdc.burst.ev();

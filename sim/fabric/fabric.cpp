@@ -65,19 +65,28 @@ void Fabric::send(uint32_t packet, Picoseconds now) {
   forward(packet, p.from);
 }
 
-Picoseconds Fabric::host_free_at(uint32_t host, Picoseconds now) {
+Picoseconds Fabric::host_free_at(uint32_t host, Picoseconds now, uint32_t* free_planes) {
   now_ = now;
-  Picoseconds first = kNever, waiting = now;
+  Picoseconds first = kNever, waiting = now, busy = kNever;
+  uint32_t bit = 1, free = 0, down = 0;
   for (const Edges::Attachment& at : routes_.edges().of(host)) {
     const uint32_t index = at.port ^ 1;
     serve(index);
     const Port& port = ports_[index];
-    const Picoseconds free_at = port.serving == kNoPacket ? now : port.free_at;
+    const bool is_idle = port.serving == kNoPacket;
+    if (!port.is_up) down |= bit;
+    if (port.is_up && is_idle && !port.is_paused) free |= bit;
+    if (port.is_up && !is_idle) busy = std::min(busy, port.free_at);
+    bit <<= 1;
+    const Picoseconds free_at = is_idle ? now : port.free_at;
     first = std::min(first, free_at);
-    if (port.low.empty() && port.high.empty()) continue;
-    waiting = std::max(waiting, port.serving == kNoPacket ? kNever : free_at);
+    // With planes data waits only if it took another port than that of its entropy value.
+    if (port.low.empty() && (port.high.empty() || free_planes != nullptr)) continue;
+    waiting = std::max(waiting, is_idle ? kNever : free_at);
   }
-  return std::max(first, waiting);
+  if (free_planes == nullptr) return std::max(first, waiting);
+  *free_planes = down == bit - 1 ? down : free;
+  return std::max(waiting, *free_planes != 0 ? now : busy);
 }
 
 void Fabric::on_event(Kind kind, uint32_t index, Picoseconds now) {
@@ -176,6 +185,11 @@ void Fabric::forward(uint32_t packet, uint32_t node) {
 uint32_t Fabric::choose(uint32_t node, const Packet& packet) {
   const auto ports = routes_.next_ports(node, packet.to);
   if (ports.empty()) return kNoPort;
+  if (config_.deals_to_planes && topology_.is_host(node)) {
+    const auto attached = routes_.edges().of(node);
+    const uint32_t port = attached[packet.ev.value() % attached.size()].port ^ 1;
+    if (ports_[port].is_up && std::ranges::find(ports, port) != ports.end()) return port;
+  }
   const auto count = static_cast<uint32_t>(ports.size());
   const uint32_t hashed = count == 1 ? 0 : routes_.choice(node, packet.path_hash, count);
   if (!config_.adaptive || packet.is_high || count == 1) {

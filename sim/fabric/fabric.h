@@ -37,7 +37,10 @@ struct SwitchConfig {
   bool pfc = false;
   uint32_t pfc_off = 120'000;  // octets that came in through one port from which on it waits
   uint32_t pfc_on = 80'000;    // and down to which
-  bool telemetry = false;      // they write their queues into data packets as these leave
+  // Not of switches: packets leave a host by the port of their entropy value, modulo the number of
+  // its ports; if that is down, or not on a shortest path, by another one. [CMS-156]
+  bool deals_to_planes = false;
+  bool telemetry = false;  // they write their queues into data packets as these leave
 };
 
 // One direction of a cable and the queue in front of it.
@@ -107,8 +110,9 @@ class Fabric {
     packets_.give(packet);
   }
   // When the host may send more: a port is free, and none has a packet that waits. kNever: PFC has
-  // stopped it.
-  Picoseconds host_free_at(uint32_t host, Picoseconds now);
+  // stopped it. free_planes: gets a bit for each port that can serve a packet now, and one is
+  // enough; where all are down, all, and packets are lost. [CMS-156]
+  Picoseconds host_free_at(uint32_t host, Picoseconds now, uint32_t* free_planes = nullptr);
 
   // Fields that switches have written into a data packet; empty when it leaves its host.
   transports::Telemetry& telemetry(uint32_t packet);

@@ -284,6 +284,7 @@ Topology build_tree(const Tree& tree, uint32_t planes) {
   Topology out;
   for (uint32_t host = 0; host < tree.hosts; ++host) out.add_host();
   for (uint32_t plane = 0; plane < planes; ++plane) TreeBuilder(out, tree, plane).build();
+  out.set_planes(planes);
   out.check();
   return out;
 }

@@ -42,6 +42,7 @@ uint32_t host_at(const FabricAddress& a) {
 TxBatch& batch() {
   static thread_local TxBatch one;
   one.set_limit(1);
+  one.set_free_planes(~uint32_t{0});
   return one;
 }
 
@@ -194,13 +195,17 @@ void Hosts::receive(StackHost& host, uint32_t index, Picoseconds now) {
 void Hosts::pull(StackHost& host, Picoseconds now) {
   if (host.pull_at != kNever) return;
   TxBatch& out = batch();
+  const bool has_planes = config_.cms.entropy.planes > 1;
+  uint32_t planes = ~uint32_t{0};
   while (host.fep->has_work()) {
-    const Picoseconds free_at = fabric_->host_free_at(host.index, now);
+    const Picoseconds free_at =
+        fabric_->host_free_at(host.index, now, has_planes ? &planes : nullptr);
     if (free_at == kNever) return;  // PFC; wake() follows
     if (free_at > now) {
       host.pull_at = free_at;
       return;
     }
+    out.set_free_planes(planes);
     if (host.fep->transmit(out, instant(now)) == 0) return;
     for (const TxPacket& packet : out.packets()) leave(host, packet, now);
     out.clear();

@@ -25,20 +25,25 @@ struct Named {
   std::string_view text = {};  // a line for --help
 };
 
+// 1.5 bandwidth-delay products of all ports.
+uint32_t window_of(const NetworkFacts& facts) {
+  const uint64_t bytes = uint64_t{facts.bdp_bytes} * facts.planes * 3 / 2;
+  return static_cast<uint32_t>(std::min<uint64_t>(bytes, UINT32_MAX));
+}
+
 void set_fixed(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts) {
   config.algorithm = cms::Algorithm::fixed;
-  const uint32_t window = facts.bdp_bytes + facts.bdp_bytes / 2;
-  config.window_bytes_max = choice.window_bytes != 0 ? choice.window_bytes : window;
+  config.window_bytes_max = choice.window_bytes != 0 ? choice.window_bytes : window_of(facts);
 }
 
 void set_aimd(cms::Config& config, const StackChoice&, const NetworkFacts& facts) {
   config.algorithm = cms::Algorithm::aimd;
-  config.window_bytes_max = facts.bdp_bytes + facts.bdp_bytes / 2;
+  config.window_bytes_max = window_of(facts);
 }
 
 void set_nscc(cms::Config& config, const StackChoice&, const NetworkFacts& facts) {
   config.algorithm = cms::Algorithm::nscc;
-  config.link_mbps = static_cast<uint32_t>(facts.mbps);
+  config.link_mbps = static_cast<uint32_t>(facts.mbps * facts.planes);
   config.base_rtt = Duration::nanoseconds(facts.base_rtt / 1000);
   config.window_bytes_max = UINT32_MAX;
 }
@@ -171,6 +176,7 @@ NetworkFacts facts_of(const Topology& topology, const Routes& routes, uint32_t m
       static_cast<double>(facts.base_rtt) * 1e-12 * static_cast<double>(facts.mbps) * 1e6;
   check_product(bits / 8);
   facts.bdp_bytes = (static_cast<uint32_t>(bits / 8) / mtu_bytes + 1) * mtu_bytes;
+  facts.planes = topology.planes();
   facts.oversubscription = oversubscription_of(topology);
   return facts;
 }
@@ -209,6 +215,7 @@ SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_
   c.ecn_low = (packets + 4) / 5 * facts.packet_bytes;
   c.ecn_high = (packets * 4 + 4) / 5 * facts.packet_bytes;
   c.trim_bytes = kControlBytes;
+  c.deals_to_planes = facts.planes > 1 && model == nullptr;
   c.ecn_last_hop = congestion != "rccc" && congestion != "both";  // [CMS-144, CMS-184]
   if (model != nullptr) set_for_model(c, facts, congestion);
   return c;
@@ -301,6 +308,7 @@ fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts
   c.pds.trimmed_dscp = 16;
   c.pds.trimmed_lasthop_dscp = 18;
   c.cms.entropy_values = choice.entropy_values;
+  c.cms.entropy.planes = static_cast<uint8_t>(facts.planes);
   named(kCongestion, choice.congestion, "way of congestion control").set(c.cms, choice, facts);
   named(kBalancing, choice.balancing, "way to choose paths").set(c.cms, choice, facts);
   fep::settle(c);

@@ -36,6 +36,7 @@ struct NetworkFacts {
   uint32_t bdp_bytes = 0;         // on the wire, in whole packets
   uint32_t packet_bytes = 0;      // a full one
   uint32_t header_bytes = 0;      // of it
+  uint32_t planes = 1;            // ports of each host, of that rate
   uint32_t oversubscription = 1;  // of the switches with hosts: rate down by rate up, the largest
 };
 

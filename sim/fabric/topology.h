@@ -45,6 +45,10 @@ class Topology {
   uint32_t connect(uint32_t lower, uint32_t upper, uint64_t mbps, Picoseconds latency,
                    bool is_scale_up = false);
 
+  // Hosts have a link to each of so many networks, in their order; 1: their links are no planes.
+  void set_planes(uint32_t planes) { planes_ = planes; }
+  uint32_t planes() const { return planes_; }
+
   uint32_t hosts() const { return hosts_; }
   uint32_t nodes() const { return hosts_ + static_cast<uint32_t>(switches_.size()); }
   bool is_host(uint32_t node) const { return node < hosts_; }
@@ -69,6 +73,7 @@ class Topology {
   uint32_t node_named(std::string_view name) const;
 
   uint32_t hosts_ = 0;
+  uint32_t planes_ = 1;
   std::vector<Switch> switches_;
   std::vector<Link> links_;
   std::vector<uint32_t> numbers_;      // by link: among those upward from its lower end
