@@ -2,7 +2,7 @@
 """Compares uet_sim run with htsim, case by case, and writes the tables into docs/simulator.md.
 
 Usage: bench/fabric.py --program UET_SIM [--htsim FOLDER] [--golden FOLDER] [--cases NAMES]
-                       [--cc NAMES] [--peers] [--seeds N] [--results FILE] [--write]
+                       [--cc NAMES] [--peers] [--seeds N] [--results FILE] [--write] [--judge]
 
   --program UET_SIM  the program to run
   --htsim FOLDER     the folder of a built htsim_uec (of uet-htsim): it runs too, and what it finds
@@ -19,8 +19,11 @@ Usage: bench/fabric.py --program UET_SIM [--htsim FOLDER] [--golden FOLDER] [--c
   --results FILE     what UET_SIM finds goes there, and what is there already is not run again
   --write            writes the tables into docs/simulator.md between the marks "fidelity", or
                      "peers"; without it they are printed
+  --judge            exit status 3 if a time is above htsim's by more than the limit, or if more
+                     packets are trimmed or sent again than in htsim; not with --peers
 
-Exit status: 0 done, 1 a run failed, 2 wrong usage. Differences are printed, not judged.
+Exit status: 0 done, 1 a run failed, 2 wrong usage, 3 see --judge. The tables name what is beyond a
+limit in any case.
 """
 import argparse
 import json
@@ -69,6 +72,7 @@ CASES = {
     "outcast 1:10": ("outcast_incast.cm", "fattree:8", None, 10000, None),
 }
 MEASURES = ("mean", "p99", "max", "trimmed", "resent")
+COUNTS = ("trimmed", "resent")
 
 
 def flows_of(path, which):
@@ -185,20 +189,47 @@ def median(runs, measure, seeds):
 def number(value, measure):
     if value is None:
         return ""
-    return f"{value:,.0f}" if measure in ("trimmed", "resent") else f"{value:,.1f}"
+    return f"{value:,.0f}" if measure in COUNTS else f"{value:,.1f}"
+
+
+def excess(ours, theirs, measure):
+    """In percent; of packets where htsim has none, their number. None: one side is not known."""
+    if None in (ours, theirs):
+        return None
+    return (ours / theirs - 1) * 100 if theirs else ours
+
+
+def is_beyond(ours, theirs, measure, limit=LIMIT):
+    more = excess(ours, theirs, measure)
+    return more is not None and more > (0 if measure in COUNTS else limit)
 
 
 def beside(ours, theirs, measure, limit=LIMIT):
     """Both, and how much more ours is."""
     text = f"{number(ours, measure) or '-'} / {number(theirs, measure) or '-'}"
-    if None in (ours, theirs) or measure in ("trimmed", "resent"):
+    more = excess(ours, theirs, measure)
+    if more is None or (measure in COUNTS and ours == theirs):
         return text
-    percent = (ours / theirs - 1) * 100
-    return f"{text} ({percent:+.1f} %)" if percent <= limit else f"{text} (**{percent:+.1f} %**)"
+    more = f"{more:+.1f} %" if theirs else f"{more:+.0f}"
+    return f"{text} (**{more}**)" if is_beyond(ours, theirs, measure, limit) else f"{text} ({more})"
+
+
+def verdict(pairs):
+    """pairs: (what, ours, theirs, measure) of the medians. A line for times, one for packets."""
+    lines = []
+    for counts, what in ((False, f"times are at most {LIMIT} % above htsim's"),
+                         (True, "numbers of packets trimmed or resent are not above htsim's")):
+        known = [p for p in pairs if (p[3] in COUNTS) == counts and None not in p[1:3]]
+        beyond = [p for p in known if is_beyond(*p[1:])]
+        names = "; ".join(f"{p[0]} {p[3]}" for p in beyond)
+        lines.append(f"{len(known) - len(beyond)} of {len(known)} {what}"
+                     + (f"; not: {names}." if beyond else "."))
+    return lines
 
 
 def tables(ours, theirs, options):
     cases, controls = options.cases, options.cc
+    pairs = []
     lines = ["Maximum completion time in us of seed 1, uet_sim / htsim; "
              f"more than {LIMIT} % slower in bold:",
              "", "| case | " + " | ".join(controls) + " |", "|---" * (len(controls) + 1) + "|"]
@@ -210,19 +241,24 @@ def tables(ours, theirs, options):
             cells.append(beside(*values, "max"))
         lines.append(f"| {case} | " + " | ".join(cells) + " |")
     for control in controls:
-        lines += ["", f"{control}: medians over {options.seeds} seeds, us, uet_sim / htsim:",
-                  "", "| case | mean | p99 | max | trimmed | resent |", "|---|---|---|---|---|---|"]
+        lines += ["", f"{control}: medians over {options.seeds} seeds, us, uet_sim / htsim; more "
+                  "packets trimmed or resent than in htsim in bold, too:", "",
+                  "| case | mean | p99 | max | trimmed | resent |", "|---|---|---|---|---|---|"]
         for case in cases:
             sides = [side.get(case, {}).get(control, {}) for side in (ours, theirs)]
-            cells = [beside(*(median(side, measure, options.seeds) for side in sides), measure)
-                     for measure in MEASURES]
+            cells = []
+            for measure in MEASURES:
+                both = [median(side, measure, options.seeds) for side in sides]
+                pairs.append((f"{case} ({control})", *both, measure))
+                cells.append(beside(*both, measure))
             lines.append(f"| {case} | " + " | ".join(cells) + " |")
+    lines += ["", "Of these medians " + " ".join(verdict(pairs))]
     few = {case: min(len(theirs.get(case, {}).get(control, {})) for control in controls)
            for case in cases}
     if any(count < options.seeds for count in few.values()):
         lines += ["", "htsim with fewer seeds: " + ", ".join(
             f"{case} {count}" for case, count in few.items() if count < options.seeds)]
-    return "\n".join(lines)
+    return "\n".join(lines), any(is_beyond(*p[1:]) for p in pairs)
 
 
 def least_time(path):
@@ -277,6 +313,7 @@ def main():
     parser.add_argument("--seeds", type=int, default=10)
     parser.add_argument("--results", type=pathlib.Path)
     parser.add_argument("--write", action="store_true")
+    parser.add_argument("--judge", action="store_true")
     options = parser.parse_args()
     known = PEERS if options.peers else CONTROLS
     options.cases = options.cases or (PEER_CASES if options.peers else list(CASES))
@@ -292,12 +329,14 @@ def main():
     kept = options.results
     ours = json.loads(kept.read_text()) if kept and kept.exists() else {}
     ours = collect(bench.ours, options.cases, options.cc, options.seeds, ours, saver(kept))
-    text = (peer_tables(ours, theirs, options, bench.golden) if options.peers
-            else tables(ours, theirs, options))
+    text, beyond = ((peer_tables(ours, theirs, options, bench.golden), False) if options.peers
+                    else tables(ours, theirs, options))
     if options.write:
         write_page(text, "peers" if options.peers else "fidelity")
     else:
         print(text)
+    if options.judge and beyond:
+        sys.exit(3)
 
 
 if __name__ == "__main__":
