@@ -47,12 +47,6 @@ Pieces without_first(std::span<const IoSlice> payload, size_t octets) {
 
 }  // namespace
 
-uint32_t Sealer::sealed_bytes(const ClearPacket& packet) {
-  const SecureDomain* const domain = domains_.find(packet.sdi);
-  if (domain == nullptr) return 0;
-  return static_cast<uint32_t>(content_bytes(packet)) + seal_bytes(domain->terms().use_ssi);
-}
-
 uint32_t Sealer::seal(std::span<ClearPacket> packets, Instant now) {
   uint32_t sealed = 0;
   for (ClearPacket& packet : packets) sealed += seal(packet, now) ? 1 : 0;

@@ -36,9 +36,6 @@ class Sealer {
  public:
   explicit Sealer(Domains& domains) : domains_(domains) {}
 
-  // Size of the sealed packet in octets; 0: no such domain.
-  uint32_t sealed_bytes(const ClearPacket& packet);
-
   // Writes the sealed packet to the beginning of its room. A packet that is refused must not leave,
   // least of all in the clear: it fails here, and its cause is counted. [TSS-109]
   bool seal(ClearPacket& packet, Instant now);

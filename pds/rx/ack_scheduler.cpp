@@ -9,7 +9,7 @@ namespace {
 constexpr uint8_t kArrivalsPerAck = 4;  // while an AR packet waits for a hole [PDS-A9]
 }
 
-void AckScheduler::raise(Count cause, const AckTrigger& trigger) {
+void AckScheduler::want(Count cause, const AckTrigger& trigger) {
   // The first cause names the ACK; the latest packet is the one it answers, but a CE mark is not
   // lost to a later packet without one.
   const bool keep_ce = due_ && trigger_.ce && !trigger.ce;
@@ -19,8 +19,6 @@ void AckScheduler::raise(Count cause, const AckTrigger& trigger) {
   if (!keep_ce) trigger_ = trigger;
 }
 
-void AckScheduler::want(Count cause, const AckTrigger& trigger) { raise(cause, trigger); }
-
 void AckScheduler::on_accepted(const AckRules& rules, const AckedRequest& request, Psn cack) {
   const AckTrigger& t = request.trigger;
   if (bytes_ == 0) behind_since_ = t.arrival_tick;
@@ -28,18 +26,18 @@ void AckScheduler::on_accepted(const AckRules& rules, const AckedRequest& reques
   if (packets_ < UINT8_MAX) ++packets_;
 
   if (request.ar) {
-    raise(Count::ack_ar, t);
+    want(Count::ack_ar, t);
     if (!request.covered) {
       if (!ar_pending_ || t.psn.after(highest_ar_)) highest_ar_ = t.psn;
       ar_pending_ = true;
     }
   }
-  if (request.first) raise(Count::ack_syn, t);
-  if (t.retx) raise(Count::ack_retx, t);
-  if (t.ce && rules.on_ecn) raise(Count::ack_ecn, t);
-  if (rules.per_packet) raise(Count::ack_per_packet, t);
-  if (bytes_ >= rules.gen_trigger_bytes) raise(Count::ack_bytes, t);
-  if (rules.gen_packets > 0 && packets_ >= rules.gen_packets) raise(Count::ack_packets, t);
+  if (request.first) want(Count::ack_syn, t);
+  if (t.retx) want(Count::ack_retx, t);
+  if (t.ce && rules.on_ecn) want(Count::ack_ecn, t);
+  if (rules.per_packet) want(Count::ack_per_packet, t);
+  if (bytes_ >= rules.gen_trigger_bytes) want(Count::ack_bytes, t);
+  if (rules.gen_packets > 0 && packets_ >= rules.gen_packets) want(Count::ack_packets, t);
   if (bytes_ >= uint64_t{rules.gen_trigger_bytes} * kTriggersHeld) is_pressing_ = true;
   if (!due_) trigger_ = t;  // what an ACK for another reason would answer
 
@@ -47,10 +45,10 @@ void AckScheduler::on_accepted(const AckRules& rules, const AckedRequest& reques
   if (!cack.before(highest_ar_)) {
     ar_pending_ = false;
     arrivals_ = 0;
-    raise(Count::ack_hole_closed, t);
+    want(Count::ack_hole_closed, t);
   } else if (++arrivals_ >= kArrivalsPerAck) {
     arrivals_ = 0;
-    raise(Count::ack_hole_closed, t);
+    want(Count::ack_hole_closed, t);
   }
 }
 

@@ -65,8 +65,6 @@ class AckScheduler {
  private:
   static constexpr uint32_t kTriggersHeld = 16;
 
-  void raise(Count cause, const AckTrigger& trigger);
-
   AckTrigger trigger_;
   Psn highest_ar_;
   uint32_t bytes_ = 0;         // since the last ACK [PDS-A7]

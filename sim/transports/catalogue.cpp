@@ -241,16 +241,18 @@ struct EqdsFlows final : Transport {
 
 struct Entry {
   TransportFacts facts;
-  std::vector<ConstantFacts> (*constants)();
   std::unique_ptr<Transport> (*make)(std::string_view rest);
 };
 
+// The constants of a transport, with their defaults and what they are.
 template <class T>
-std::vector<ConstantFacts> constants() {
-  std::vector<ConstantFacts> out;
+std::string list_of_constants() {
   const T transport;
+  std::string out;
   for (const auto& row : T::kRows) {
-    out.push_back({std::string(row.key), transport.c.*row.value, row.text});
+    std::array<char, 32> value{};
+    std::snprintf(value.data(), value.size(), "=%g", transport.c.*row.value);
+    out += "\n  " + std::string(row.key) + value.data() + "  " + std::string(row.text);
   }
   return out;
 }
@@ -265,10 +267,7 @@ template <class T>
 void set_constant(T& transport, std::string_view word) {
   const size_t equals = word.find('=');
   const std::string_view key = word.substr(0, equals);
-  std::string known;
   for (const auto& row : T::kRows) {
-    known += known.empty() ? "" : ", ";
-    known += row.key;
     if (row.key != key || equals == std::string_view::npos) continue;
     const std::string_view text = word.substr(equals + 1);
     double value = -1;
@@ -280,7 +279,8 @@ void set_constant(T& transport, std::string_view word) {
     transport.c.*row.value = value;
     return;
   }
-  throw std::invalid_argument("'" + std::string(word) + "' sets no constant; there are " + known);
+  throw std::invalid_argument("'" + std::string(word) + "' sets no constant; there are" +
+                              list_of_constants<T>());
 }
 
 template <class T>
@@ -296,7 +296,7 @@ std::unique_ptr<Transport> make(std::string_view rest) {
 
 template <class T>
 Entry entry(const TransportFacts& facts) {
-  return {facts, constants<T>, make<T>};
+  return {facts, make<T>};
 }
 
 const std::vector<Entry>& entries() {
@@ -347,11 +347,6 @@ const std::vector<TransportFacts>& transport_names() {
 const TransportFacts* transport_named(std::string_view text) {
   const Entry* const found = entry_named(text);
   return found == nullptr ? nullptr : &found->facts;
-}
-
-std::vector<ConstantFacts> constants_of(std::string_view name) {
-  const Entry* const found = entry_named(name);
-  return found == nullptr ? std::vector<ConstantFacts>() : found->constants();
 }
 
 std::unique_ptr<Transport> make_transport(std::string_view text) {

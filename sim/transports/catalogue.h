@@ -45,17 +45,9 @@ struct TransportFacts {
   bool uses_trimming = false;  // else switches drop packets that do not fit
 };
 
-// One of the constants that may follow a name.
-struct ConstantFacts {
-  std::string key;
-  double value = 0;  // the default
-  std::string_view text;
-};
-
 const std::vector<TransportFacts>& transport_names();
 // Of "swift" or "swift,base-us=25"; null: an unknown name.
 const TransportFacts* transport_named(std::string_view text);
-std::vector<ConstantFacts> constants_of(std::string_view name);
 // Throws std::invalid_argument when a constant is unknown, or its value out of its range.
 std::unique_ptr<Transport> make_transport(std::string_view text);
 

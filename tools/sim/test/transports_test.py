@@ -47,7 +47,7 @@ class Transports(unittest.TestCase):
                 (["--cc", "srd", "--lb", "reps"], "chooses its paths itself"),
                 (["--cc", "roce", "--evs", "16"], "has no entropy values"),
                 (["--cc", "swift", "--window-bytes", "9000"], "--cc fixed"),
-                (["--cc", "swift,base=1"], "there are base-us"),
+                (["--cc", "swift,base=1"], "base-us=20  target delay"),
                 (["--cc", "nscc,base-us=1"], "takes no constants"),
                 (["--cc", "hope"], "not in {"),
                 (["--cc", "roce", "--pfc-thresholds", "1:2"], "second is above the first")):
