@@ -62,7 +62,7 @@ TEST_F(TrimmedPartTest, ACutRequestAsksForCredit) {
   EXPECT_EQ(outcome_cut(octets_of(h)), (Calls{"nack TRIMMED psn 1000", "trimmed_rx"}));
 }
 
-// [TSS-081] A cut secured packet may only say that a PSN is missing, once in a round trip.
+// [TSS-081, CMS-169] A cut secured packet may only say that a PSN is missing, once in a round trip.
 TEST_F(TrimmedPartTest, ACutSecuredRequestIsRefusedOnce) {
   Pdc& pdc = secured();
   const uint32_t sdi = kSdi | wire::kUnverifiedSdi;

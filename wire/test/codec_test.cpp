@@ -137,15 +137,17 @@ TEST(CodecTest, EchoedFlagsAndTheKindOfStateHaveTheirBits) {
   nack.retx = true;
   expect_octets(nack, "5010 0100 00000005 0001 0002 00000006");
   AckCc ack;
-  ack.ack.m = ack.ack.retx = true;
+  ack.ack.m = true;
   ack.ack.cack_psn = Psn(0x10);
   ack.ack.spdcid = Pdcid(1);
   ack.ack.dpdcid = Pdcid(2);
   ack.cc_type = CcType::credit;
   ack.mpr = 8;
-  expect_octets(ack, "4030 0000 00000010 0001 0002 1008 0000 0000000000000000 0000000000000000");
+  expect_octets(ack, "4020 0000 00000010 0001 0002 1008 0000 0000000000000000 0000000000000000");
+  ack.ack.m = false;
+  ack.ack.retx = true;
   ack.cc_type = CcType::nscc;
-  expect_octets(ack, "4030 0000 00000010 0001 0002 0008 0000 0000000000000000 0000000000000000");
+  expect_octets(ack, "4010 0000 00000010 0001 0002 0008 0000 0000000000000000 0000000000000000");
 }
 
 // [WIRE-050] With an SES header behind it the flag does not lengthen the ACK.

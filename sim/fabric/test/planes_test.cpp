@@ -1,6 +1,7 @@
 // Hosts with a port in each of two planes. [CMS-156]
 #include "sim/fabric/generate.h"
 #include "sim/fabric/run.h"
+#include "sim/fabric/test/bench.h"
 
 #include <gtest/gtest.h>
 
@@ -77,6 +78,32 @@ TEST(PlanesTest, BothPlanesMayFailForAWhile) {
   ASSERT_TRUE(r.is_finished);
   EXPECT_FALSE(r.flows[0].failed);
   EXPECT_LT(r.end, 1000 * kMicrosecond);
+}
+
+// [CMS-156] A packet leaves by the port of its entropy value, and the free ports are those that are
+// up and serve no packet; when all are down packets may leave, and are lost.
+TEST(PlanesTest, OnlyPortsThatAreUpAndIdleAreFree) {
+  SwitchConfig config;
+  config.deals_to_planes = true;
+  Bench b("leafspine:2x2x2,planes=2", config);
+  uint32_t planes = 0;
+  EXPECT_EQ(b.fabric.host_free_at(0, 0, &planes), 0);
+  EXPECT_EQ(planes, 0b11u);
+  b.data(0, 2, 1, 0, /*ev=*/5);
+  EXPECT_EQ(b.fabric.host_free_at(0, 0, &planes), 0);
+  EXPECT_EQ(planes, 0b01u);
+  b.data(0, 2, 2, 0, /*ev=*/4);
+  EXPECT_EQ(b.fabric.host_free_at(0, 0, &planes), 332'800);
+  EXPECT_EQ(planes, 0u);
+  EXPECT_EQ(b.fabric.host_free_at(0, 332'800, &planes), 332'800);
+  EXPECT_EQ(planes, 0b11u);
+  const uint32_t up1 = b.topology.link_named("host0:up1");
+  b.fabric.set_link(up1, 0, 332'800);
+  EXPECT_EQ(b.fabric.host_free_at(0, 332'800, &planes), 332'800);
+  EXPECT_EQ(planes, 0b01u);
+  b.fabric.set_link(b.topology.link_named("host0:up0"), 0, 332'800);
+  EXPECT_EQ(b.fabric.host_free_at(0, 332'800, &planes), 332'800);
+  EXPECT_EQ(planes, 0b11u);
 }
 
 // A comparison transport knows no planes: a hash chooses the port.
