@@ -32,6 +32,7 @@ FABTESTS = {
     "cntr_pingpong": ("fi_rdm_cntr_pingpong", [], "us", {64: (30000, 1 / 3)}),
 }
 FIGURES = ("us", "mb_s")
+WINDOWS = ("aimd", "fixed")  # peers that are uet with that FI_UET_CC
 
 
 def tcp_provider():
@@ -66,8 +67,7 @@ class Test:
             tool = [os.path.join(options.build, "bench/raw_pingpong"), "--json",
                     "--sizes", str(self.size), "--iterations", str(self.iterations)]
             return tool + (["client", options.server] if client else ["server", options.server])
-        provider = {"uet": "uet", "sockets": "uet", "tcp": tcp_provider(), "rxd": "udp;ofi_rxd",
-                    "shm": "shm"}[peer]
+        provider = {"tcp": tcp_provider(), "rxd": "udp;ofi_rxd", "shm": "shm"}.get(peer, "uet")
         iterations = max(self.iterations // 20, 50) if peer == "rxd" else self.iterations
         folder = "" if self.name == "pingpong" else options.fabtests
         tool = [os.path.join(folder, self.program), "-p", provider, *self.arguments,
@@ -101,8 +101,10 @@ class Bench:
     def run(self, test, peer):
         """One run: {us, mb_s}, or None when it failed."""
         env = dict(self.env)
-        if peer in ("uet", "sockets"):
-            env["FI_UET_SHM"] = "auto" if peer == "uet" else "off"
+        if peer in ("uet", "sockets", *WINDOWS):
+            env["FI_UET_SHM"] = "off" if peer == "sockets" or self.options.no_shm else "auto"
+            if peer in WINDOWS:
+                env["FI_UET_CC"] = peer
             env["FI_UET_IO"] = self.options.io
             env["FI_PROVIDER_PATH"] = os.path.join(self.options.build, "prov/uet")
 
@@ -230,6 +232,7 @@ def main():
     parser.add_argument("--peers", default="uet,tcp,rxd,raw")
     parser.add_argument("--io", default="auto", choices=["auto", "udp", "uring", "packet", "xdp"])
     parser.add_argument("--busy", action="store_true")
+    parser.add_argument("--no-shm", action="store_true")
     parser.add_argument("--json")
     options = parser.parse_args()
     tests = chosen_tests(parser, options)

@@ -8,7 +8,7 @@ usage() {
   cat <<'HELP'
 Usage: bench/peers.sh [--rounds N] [--tests LIST] [--sizes LIST] [--peers LIST]
                       [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR] [--mtu N]
-                      [--loopback] [--busy]
+                      [--loopback] [--no-shm] [--busy]
 
 Every round runs each peer once per test and size, in an order that rotates; the machine may change
 speed, so only figures of one round are compared, and the median of the rounds' ratios is reported.
@@ -26,14 +26,16 @@ Both ends are pinned, one processor each, over a veth pair.
   --fabtests DIR  folder of the fabtests programs (default: where fi_rdm_pingpong is in PATH)
   --sizes LIST  message sizes in octets, of all tests (default: those named above)
   --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: these; raw has
-                the ping-pong only), and with --loopback shm (libfabric's shared memory) and sockets
-                (uet with FI_UET_SHM=off)
+                the ping-pong only), aimd and fixed (uet with FI_UET_CC=aimd or fixed instead of
+                nscc), and with --loopback shm (libfabric's shared memory) and sockets (uet with
+                FI_UET_SHM=off)
   --io BACKEND  of uet: FI_UET_IO, that is auto (default; packet in namespaces), udp, uring,
                 packet or xdp
   --json FILE   also write every figure and ratio there
   --build DIR   build folder (default build/release; built when absent)
   --mtu N       MTU of the veth pair (default 9000)
   --loopback    over 127.0.0.1, where namespaces are not allowed
+  --no-shm      uet with FI_UET_SHM=off, whichever peer
   --busy        with another program on each processor, which computes all the time
   -h, --help    this text
 
@@ -53,7 +55,7 @@ while [ $# -gt 0 ]; do
     --build) needs_folder "$@"; build=$(realpath "$2"); shift ;;
     --mtu) needs_number "$@"; hosts_mtu=$2; shift ;;
     --loopback) loopback=1 ;;
-    --busy) args+=("$1") ;;
+    --busy|--no-shm) args+=("$1") ;;
     -h|--help) usage; exit 0 ;;
     *) unknown "$1" ;;
   esac
