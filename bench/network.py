@@ -6,6 +6,7 @@ Segmentation and joining of packets are off at all ports, so that each packet on
 packet of the MTU, for uet and for tcp alike; it is these that are lost.
 
   loss    one sender, one receiver; a rule of nftables at each port of the bridge drops packets
+          with --delay-us, a program moves the packets instead, and holds each for that time
   incast  several senders, one receiver behind a port of a fixed rate with a short queue
 
 Needs root, nftables and ethtool.
@@ -196,11 +197,44 @@ def numbers(text):
     return [float(word) for word in text.split(",")]
 
 
+class Cable(Network):
+    """Two hosts, and a program between them that holds each packet for a time."""
+
+    def __init__(self, options, mtu):
+        super().__init__(2, mtu)
+        self.line = [os.path.join(options.build, "bench/cable"), "p0", "p1", "--delay-us",
+                     str(options.delay_us)]
+        self.program = None
+
+    def make(self):
+        run(f"ip netns add {self.name}")
+        self.program = subprocess.Popen(["ip", "netns", "exec", self.name, *self.line], text=True,
+                                        stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+        if self.program.stdout.readline() != "ready\n":
+            raise RuntimeError("bench/cable does not start")
+        for i in range(2):
+            host = self.host(i)
+            run(f"ip netns add {host}")
+            run(f"ip -n {self.name} link set p{i} netns {host} name eth")
+            run(f"ip -n {host} link set lo up")
+            run(f"ip -n {host} link set eth mtu {self.mtu} up")
+            run(f"ip -n {host} addr add {self.address(i)}/24 dev eth")
+
+    def __exit__(self, *_):
+        if self.program is not None:
+            self.program.communicate()
+        super().__exit__()
+
+    def lose(self, percent):
+        self.program.stdin.write(f"loss {percent}\n")
+        self.program.stdin.flush()
+
+
 def measure_loss(options):
     """Rows {mtu, loss, peer: {mb_s, kept}}, medians of the rounds; kept: of the same round."""
     rows = []
     for mtu in [int(m) for m in numbers(options.mtu)]:
-        with Network(2, mtu) as network:
+        with Cable(options, mtu) if options.delay_us else Network(2, mtu) as network:
             streams = Streams(options, network)
             figures = {}
             for number in range(options.rounds):
@@ -306,6 +340,8 @@ def parse_arguments():
     loss.add_argument("--loss", default="0.1,1,5", help="percent")
     loss.add_argument("--cc", default="", help="FI_UET_CC of uet")
     loss.add_argument("--seconds", type=float, default=3, help="at least 3")
+    loss.add_argument("--delay-us", type=float, default=0,
+                      help="time that each packet takes from host to host; 0: a bridge, no delay")
     incast = commands.add_parser("incast", help="several senders behind one slow port")
     incast.add_argument("--senders", type=int, default=8)
     incast.add_argument("--port", type=int, default=200, help="Mbit/s")
@@ -338,7 +374,8 @@ def main():
         with open(options.json, "w", encoding="utf-8") as f:
             json.dump(rows, f, indent=2)
     if options.write:
-        write_between(options.command, table)
+        is_far = options.command == "loss" and options.delay_us != 0
+        write_between("far loss" if is_far else options.command, table)
     return 0
 
 

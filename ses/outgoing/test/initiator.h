@@ -40,7 +40,7 @@ class InitiatorTest : public PartTest {
 
   Endpoint* ep_ = nullptr;
   std::vector<Completion> done_;
-  std::array<std::byte, 16384> octets_{};
+  std::vector<std::byte> octets_ = std::vector<std::byte>(kRetainBytes + 1);
 };
 
 // With all parts.
