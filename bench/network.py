@@ -39,9 +39,9 @@ def run(line, **more):
 class Network:
     """Hosts 10.47.94.1, .2, ... around one bridge. Removed by the end of the `with`."""
 
-    def __init__(self, hosts, mtu):
+    def __init__(self, options, hosts, mtu):
         self.name = f"uet-net-{os.getpid()}"
-        self.count, self.mtu = hosts, mtu
+        self.count, self.mtu, self.tcp_cc = hosts, mtu, options.tcp_cc
 
     def host(self, i):
         return f"{self.name}-{i}"
@@ -67,12 +67,23 @@ class Network:
             run(f"ip netns add {host}")
             run(f"ip -n {host} link add eth type veth peer name p{i} netns {switch}")
             run(f"ip -n {switch} link set p{i} mtu {self.mtu} master bridge up")
-            run(f"ip -n {host} link set lo up")
-            run(f"ip -n {host} link set eth mtu {self.mtu} up")
-            run(f"ip -n {host} addr add {self.address(i)}/24 dev eth")
+            self.set_up(host, self.address(i))
             for space, port in ((host, "eth"), (switch, f"p{i}")):
                 off = [word for name in OFFLOADS for word in (name, "off")]
                 run(["ip", "netns", "exec", space, "ethtool", "-K", port, *off])
+
+    def set_up(self, host, address):
+        run(f"ip -n {host} link set lo up")
+        run(f"ip -n {host} link set eth mtu {self.mtu} up")
+        run(f"ip -n {host} addr add {address}/24 dev eth")
+        if self.tcp_cc:
+            self.choose_tcp_cc(host)
+
+    def choose_tcp_cc(self, host):
+        line = f"ip netns exec {host} sysctl -qw net.ipv4.tcp_congestion_control={self.tcp_cc}"
+        if subprocess.run(line.split(), check=False, capture_output=True).returncode != 0:
+            raise RuntimeError(f"--tcp-cc: {self.tcp_cc} is not in the list of the sysctl "
+                               "net.ipv4.tcp_allowed_congestion_control of this machine")
 
     def __exit__(self, *_):
         for space in [self.host(i) for i in range(self.count)] + [self.name]:
@@ -201,7 +212,7 @@ class Cable(Network):
     """Two hosts, and a program between them that holds each packet for a time."""
 
     def __init__(self, options, mtu):
-        super().__init__(2, mtu)
+        super().__init__(options, 2, mtu)
         self.line = [os.path.join(options.build, "bench/cable"), "p0", "p1", "--delay-us",
                      str(options.delay_us)]
         self.program = None
@@ -216,9 +227,7 @@ class Cable(Network):
             host = self.host(i)
             run(f"ip netns add {host}")
             run(f"ip -n {self.name} link set p{i} netns {host} name eth")
-            run(f"ip -n {host} link set lo up")
-            run(f"ip -n {host} link set eth mtu {self.mtu} up")
-            run(f"ip -n {host} addr add {self.address(i)}/24 dev eth")
+            self.set_up(host, self.address(i))
 
     def __exit__(self, *_):
         if self.program is not None:
@@ -234,7 +243,7 @@ def measure_loss(options):
     """Rows {mtu, loss, peer: {mb_s, kept}}, medians of the rounds; kept: of the same round."""
     rows = []
     for mtu in [int(m) for m in numbers(options.mtu)]:
-        with Cable(options, mtu) if options.delay_us else Network(2, mtu) as network:
+        with Cable(options, mtu) if options.delay_us else Network(options, 2, mtu) as network:
             streams = Streams(options, network)
             figures = {}
             for number in range(options.rounds):
@@ -285,7 +294,7 @@ def measure_incast(options):
                 continue
             runs = []
             for number in range(options.rounds):
-                with Network(options.senders + 1, mtu) as network:
+                with Network(options, options.senders + 1, mtu) as network:
                     network.limit(0, options.port, options.queue * 1024)
                     one = Streams(options, network).run(
                         peer, options.seconds, ["--bytes", "65536", "--window", "4", "--sleep"], cc,
@@ -332,6 +341,9 @@ def parse_arguments():
     parser.add_argument("--peers", default="uet,tcp")
     parser.add_argument("--io", default="auto", choices=["auto", "udp", "packet"])
     parser.add_argument("--mtu", default="9000,1500")
+    parser.add_argument("--tcp-cc", default="",
+                        help="congestion control of the kernel's TCP, such as cubic; the machine's "
+                        "own if not given")
     parser.add_argument("--json", help="also write the figures there")
     parser.add_argument("--write", action="store_true",
                         help="write the table into docs/performance.md")
@@ -363,6 +375,8 @@ def parse_arguments():
 
 def main():
     options = parse_arguments()
+    with open("/proc/sys/net/ipv4/tcp_congestion_control", encoding="utf-8") as f:
+        tell(f"congestion control of tcp: {options.tcp_cc or f.read().strip()}")
     if options.command == "loss":
         rows = measure_loss(options)
         table = loss_table(rows)

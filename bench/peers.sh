@@ -8,7 +8,7 @@ usage() {
   cat <<'HELP'
 Usage: bench/peers.sh [--rounds N] [--tests LIST] [--sizes LIST] [--peers LIST]
                       [--io BACKEND] [--fabtests DIR] [--json FILE] [--build DIR] [--mtu N]
-                      [--loopback] [--no-shm] [--busy]
+                      [--loopback] [--no-shm] [--busy] [--tcp-cc NAME]
 
 Every round runs each peer once per test and size, in an order that rotates; the machine may change
 speed, so only figures of one round are compared, and the median of the rounds' ratios is reported.
@@ -36,6 +36,9 @@ Both ends are pinned, one processor each, over a veth pair.
   --mtu N       MTU of the veth pair (default 9000)
   --loopback    over 127.0.0.1, where namespaces are not allowed
   --no-shm      uet with FI_UET_SHM=off, whichever peer
+  --tcp-cc NAME congestion control of the kernel's TCP between the two hosts, such as cubic, which
+                Linux has by default; the machine's own if not given. It decides much: bbr paces,
+                which halves the bandwidth of tcp here
   --busy        with another program on each processor, which computes all the time
   -h, --help    this text
 
@@ -44,7 +47,7 @@ Exit status: 0 when every run finished, 1 otherwise, 2 wrong usage.
 HELP
 }
 
-args=() build=$root/build/release loopback=0
+args=() build=$root/build/release loopback=0 tcp_cc=
 while [ $# -gt 0 ]; do
   case $1 in
     --rounds) needs_number "$@"; args+=("$1" "$2"); shift ;;
@@ -54,6 +57,7 @@ while [ $# -gt 0 ]; do
       shift ;;
     --build) needs_folder "$@"; build=$(realpath "$2"); shift ;;
     --mtu) needs_number "$@"; hosts_mtu=$2; shift ;;
+    --tcp-cc) needs_value "$@"; tcp_cc=$2; shift ;;
     --loopback) loopback=1 ;;
     --busy|--no-shm) args+=("$1") ;;
     -h|--help) usage; exit 0 ;;
@@ -69,9 +73,18 @@ fi
 
 trap remove_hosts EXIT
 if [ $loopback -eq 0 ] && make_hosts; then
+  if [ -n "$tcp_cc" ]; then
+    for host in "$host_a" "$host_b"; do
+      ip netns exec "$host" sysctl -qw net.ipv4.tcp_congestion_control="$tcp_cc" || {
+        echo "--tcp-cc: the sysctl net.ipv4.tcp_allowed_congestion_control lacks $tcp_cc" >&2
+        exit 1
+      }
+    done
+  fi
   hosts=(--host-a "ip netns exec $host_a" --host-b "ip netns exec $host_b" --server "$addr_a")
 else
   say "No network namespaces: measuring over loopback"
   hosts=(--host-a "" --host-b "" --server 127.0.0.1)
 fi
+say "congestion control of tcp: ${tcp_cc:-$(</proc/sys/net/ipv4/tcp_congestion_control)}"
 python3 "$root/bench/peers.py" --build "$build" "${hosts[@]}" ${args[@]+"${args[@]}"}
