@@ -158,7 +158,7 @@ TEST_F(AuthKeyTest, RegionsNeedFiMrRegattr) {
   EXPECT_EQ(fi_mr_regattr(b->domain, &attr, 0, &mr), -FI_EINVAL);
   key.av = a->av;  // of another domain
   key.src_addr = FI_ADDR_UNSPEC;
-  EXPECT_EQ(fi_mr_regattr(b->domain, &attr, 0, &mr), -FI_EINVAL);
+  EXPECT_EQ(fi_mr_regattr(b->domain, &attr, 0, &mr), -FI_EDOMAIN);
 }
 
 // [LF-019] Later keys do not apply to existing objects.
