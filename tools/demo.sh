@@ -163,7 +163,8 @@ for size in "${sizes[@]}"; do
   row "$what" "$figure" "$unit" "$other" "${other:+$unit}"
 done
 [ ${#providers[@]} -eq 2 ] &&
-  echo "  (tcp is libfabric's provider \"$tcp\"; the better of two runs)"
+  echo "  (tcp is libfabric's provider \"$tcp\" over TCP with" \
+    "$(</proc/sys/net/ipv4/tcp_congestion_control); the better of two runs)"
 
 say "A short exchange, checked and recorded at both ends"
 pingpong exchange "FI_UET_PCAP=$out/END.pcapng" ${faults[@]+"${faults[@]}"} -- \
