@@ -314,7 +314,8 @@ void Nscc::on_early_timeouts() {
   signs_.on_early_timeouts();
 }
 
-// Where it learns by losses, one takes less than a packet, or half of the window for many.
+// Not with learns_by_loss: there one loss takes less than a packet, and many take half of the
+// window.
 void Nscc::on_loss_refuted(uint32_t bytes) {
   if (!law_.learns_by_loss) set_window(cwnd_q8_ + (int64_t{bytes} << 8));
 }

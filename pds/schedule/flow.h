@@ -192,7 +192,7 @@ struct Path : ListNode<struct OpenPathTag> {
   uint8_t ccc_id = 0;  // no other context toward its peer has it [CMS-006]
   PathLimits limits;
   PathTally tally;
-  TimerNode timer{kPathTimer};  // armed while pacing or want of credit holds it back
+  TimerNode timer{kPathTimer};  // armed while pacing or missing credit holds it back
   cms::Ccc ccc;
   cms::ContextEntropy ev;
   Backlog backlog;

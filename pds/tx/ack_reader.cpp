@@ -332,8 +332,8 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   rules.threshold_packets = single_path ? res_.config.ooo_packets_single_path
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(
                                               packets, res_.config.ooo_packets_min, reachable));
-  // Switches that trim tell of each packet for which they had no room, and many overtake those that
-  // wait. Time shows what links have lost.
+  // Where switches trim, a NACK reports each packet that found no room, and packets on short queues
+  // overtake many others. So only the time since one was overtaken shows a loss.
   if (res_.cms.trimming && !single_path) rules.threshold_packets = UINT32_MAX;
   rules.time = reorder_time(pdc);
   LossDetector::infer(
