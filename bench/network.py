@@ -363,6 +363,8 @@ def parse_arguments():
     options = parser.parse_args()
     if options.seconds < 3:
         parser.error("--seconds: 3 at least")
+    if options.command == "loss" and options.delay_us and max(numbers(options.mtu)) > 9000:
+        parser.error("--delay-us: bench/cable carries an MTU of 9000 at most")
     for tool in ("nft", "ethtool", "ip", "tc"):
         if shutil.which(tool) is None:
             parser.error(f"{tool} is missing: apt-get install nftables ethtool iproute2")
