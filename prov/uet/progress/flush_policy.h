@@ -85,11 +85,14 @@ class FlushPolicy {
 
   // A poll found a completion that was there before, and takes it.
   Decision on_found(Instant now) {
-    const bool held = posts_.is_holding();
-    posts_.on_polled(now);
     replies_.on_found();
-    if (now - received_at_ > kUnattended) return received(now, Decision::found_unattended);
-    return held ? Decision::found_posts : Decision::found;
+    const bool unattended = now - received_at_ > kUnattended;
+    if (unattended || posts_.is_overdue(now)) {
+      posts_.on_polled(now);
+      return unattended ? received(now, Decision::found_unattended) : Decision::found_posts;
+    }
+    posts_.on_found();
+    return posts_.is_holding() ? Decision::found_waits : Decision::found;
   }
   // The same for a counter that has reached the value that was waited for: nothing is taken.
   Decision on_stays(Instant now) {

@@ -1,5 +1,7 @@
-// Whether the application posts several sends in a row before it polls. If that is its habit, they
-// wait for each other and leave in few system calls.
+// Whether the application posts several sends in a row before it polls in vain. If that is its
+// habit, they wait for each other and leave in few system calls. Polls that find an earlier
+// completion do not end a run: a program that posts one for each completion polls on until none is
+// left.
 //
 // When a post waits, and why it leaves: the rows "a post" of flush_table.h.
 //
@@ -28,6 +30,7 @@ class PostHabit {
   // post_waits: the post may wait for more posts. Any other row: it leaves with all waiting ones.
   Decision on_posted(const Post& post, Instant now) {
     if (run_ < kRunMax) ++run_;
+    if (in_a_row_ < kRunMax) ++in_a_row_;
     last_at_ = now;
     const Decision decision = judge(post, now);
     const bool waits = decision == Decision::post_waits;
@@ -37,7 +40,8 @@ class PostHabit {
     return decision;
   }
 
-  uint32_t in_a_row() const { return run_; }
+  // Posts without any poll between.
+  uint32_t in_a_row() const { return in_a_row_; }
   bool is_holding() const { return held_ > 0; }
   // No next post came within kPatience, nor a look.
   bool is_overdue(Instant now) const { return held_ > 0 && now - held_since_ > kPatience; }
@@ -54,8 +58,12 @@ class PostHabit {
     on_sent();
   }
 
-  // The application looked for completions: all leaves.
+  // A poll found a completion that was there before: the application will poll again.
+  void on_found() { in_a_row_ = 0; }
+
+  // A poll made the engine receive, or found that posts have waited too long: all leaves.
   void on_polled(Instant now) {
+    in_a_row_ = 0;
     if (run_ == 0) return;
     const bool was_prompt = now - last_at_ <= kPatience;
     if (!was_prompt && held_ > 0) {
@@ -73,7 +81,7 @@ class PostHabit {
   static constexpr uint32_t kRunMax = 4096;  // longer runs are not told apart
   static constexpr Duration kSaved = Duration::nanoseconds(1875);  // by each post of a run
   static constexpr uint32_t kTrial = 300;  // posts in runs that make the habit
-  static constexpr uint32_t kAtOnce = 2;   // the first of a run leave: something is on its way then
+  static constexpr uint32_t kAtOnce = 2;  // the first of a run leave, if nothing else is on its way
   static constexpr uint32_t kHeldMax = 32;
   static constexpr uint64_t kHeldBytesMax = 128 * 1024;  // what two super-packets carry
   static constexpr Duration kPatience = Duration::microseconds(20);
@@ -82,7 +90,7 @@ class PostHabit {
   Decision judge(const Post& post, Instant now) const {
     if (!post.is_served) return Decision::post_unserved;
     if (!is_habit()) return Decision::post_no_habit;
-    if (run_ <= kAtOnce) return Decision::post_first;
+    if (run_ <= kAtOnce && post.unfinished <= run_) return Decision::post_first;
     if (post.unfinished <= held_ + 1) return Decision::post_alone;
     if (run_ == usual_) return Decision::post_last;
     if (held_ + 1 >= kHeldMax || held_bytes_ + post.bytes > kHeldBytesMax) {
@@ -96,7 +104,8 @@ class PostHabit {
 
   Instant last_at_;     // the latest post
   Instant held_since_;  // the first of the waiting posts
-  uint32_t run_ = 0;    // posts since the application looked, at most kRunMax
+  uint32_t run_ = 0;    // posts since the engine received, at most kRunMax
+  uint32_t in_a_row_ = 0;
   uint32_t usual_ = 0;  // length of the latest run of kRun or more that ended with a prompt look
   uint32_t held_ = 0;   // posts that wait
   Duration owed_ = kSaved * kTrial;  // what such runs have to save until posts wait

@@ -91,6 +91,36 @@ TEST(FlushPolicyTest, PostsInRunsShareSystemCalls) {
   EXPECT_EQ(w.sends, 3) << "the first two, and a look with 8";
 }
 
+// A program with a window of messages takes a completion, posts the next message, and so on.
+TEST(FlushPolicyTest, PostsForEarlierCompletionsShareASystemCall) {
+  World w;
+  w.make_post_habit(16);
+  w.sends = 0;
+  for (int round = 0; round < 10; ++round) {
+    w.unfinished = 48;
+    w.came_without_ack();
+    w.post();
+    for (int i = 0; i < 15; ++i) {
+      w.found();
+      w.post();
+    }
+    w.vain();
+    EXPECT_EQ(w.queued, 0);
+  }
+  EXPECT_EQ(w.sends, 10) << "the last post of a usual run takes all along";
+}
+
+TEST(FlushPolicyTest, NoPostWaitsMoreThan20usForFurtherCompletions) {
+  World w;
+  w.hold_post();
+  int held = 0;
+  for (; w.queued > 0 && held < 100; ++held) {
+    w.pass(1_us);
+    w.found();
+  }
+  EXPECT_EQ(held, 21);
+}
+
 // A thread that sleeps does not look again by itself.
 TEST(FlushPolicyTest, NoPostWaitsWhileAThreadSleeps) {
   World w;

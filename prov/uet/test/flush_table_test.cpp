@@ -147,6 +147,13 @@ const Way kWays[] = {
     {Decision::found_posts,
      [](World& w) {
        w.hold_post();
+       w.pass(20_us + 1_ns);
+       return w.found();
+     }},
+    {Decision::found_waits,
+     [](World& w) {
+       w.hold_post();
+       w.pass(20_us);
        return w.found();
      }},
     {Decision::found,

@@ -32,7 +32,7 @@ class FlushWorld {
   }
 
   // The calls of the application. Each is a visit; returns the row that decided.
-  Decision post() { return post(operation()); }
+  Decision post() { return post(operation(64, ++unfinished)); }
   template <class What>
   Decision post(const What& what) {
     enter();
@@ -87,7 +87,8 @@ class FlushWorld {
     leave(std::nullopt);
   }
 
-  // Posts a microsecond apart, then a look a microsecond later. How many posts waited.
+  // Posts a microsecond apart, then a look a microsecond later. How many posts waited. In the end
+  // all are done.
   int run(int posts) {
     int waited = 0;
     for (int i = 0; i < posts; ++i) {
@@ -96,6 +97,7 @@ class FlushWorld {
     }
     pass(Duration::microseconds(1));
     vain();
+    unfinished = 0;
     return waited;
   }
   // The helper begins to put up with visits: until then it comes by itself.
@@ -128,6 +130,7 @@ class FlushWorld {
   FlushPolicy::Others others{true, false};
   Instant now = Instant::from_ns(1'000'000'000);
   Instant deadline = Instant::never();  // the engine's
+  uint32_t unfinished = 0;              // operations of the endpoint
   int queued = 0;                       // packets
   int sends = 0;                        // times that queued packets left
   int rounds = 0;                       // that calls of the application ran

@@ -12,16 +12,20 @@ using namespace uet::literals;
 
 class PostHabitTest : public ::testing::Test {
  protected:
-  // One post, with more unfinished operations of its endpoint than can wait.
+  // One post. The operations of the endpoint before this run are done.
   bool post(uint64_t bytes = 64) {
     now_ = now_ + 1_us;
-    return habit_.on_posted({bytes, 1000, true}, now_) == Decision::post_waits;
+    return habit_.on_posted({bytes, ++unfinished_, true}, now_) == Decision::post_waits;
+  }
+  void begin() {
+    now_ = now_ + 1_ms;
+    unfinished_ = 0;
   }
   // So many posts a microsecond apart, then a look for completions after `delay`. Returns how many
   // of them waited.
   int run(int posts, Duration delay = 1_us, uint64_t bytes = 64) {
     int waited = 0;
-    now_ = now_ + 1_ms;
+    begin();
     for (int i = 0; i < posts; ++i) waited += post(bytes);
     now_ = now_ + delay;
     habit_.on_polled(now_);
@@ -35,6 +39,7 @@ class PostHabitTest : public ::testing::Test {
   }
 
   Instant now_ = Instant::from_ns(1'000'000'000);
+  uint32_t unfinished_ = 0;  // operations of the endpoint
   PostHabit habit_;
 };
 
@@ -59,7 +64,7 @@ TEST_F(PostHabitTest, ShortRunsDoNotEndIt) {
 TEST_F(PostHabitTest, NothingWaitsAfterTheLastPostOfAUsualRun) {
   for (const int length : {8, 20, 34, 64, 100}) {
     make_habit(length);
-    now_ = now_ + 1_ms;
+    begin();
     for (int i = 0; i < length - 1; ++i) post();
     EXPECT_TRUE(habit_.is_holding()) << length;
     EXPECT_FALSE(post()) << length;
@@ -67,6 +72,28 @@ TEST_F(PostHabitTest, NothingWaitsAfterTheLastPostOfAUsualRun) {
     EXPECT_TRUE(post()) << length << ": a longer run than usual";
     habit_.on_polled(now_);
   }
+}
+
+// A program with a window of messages posts one for each completion that it finds.
+TEST_F(PostHabitTest, PollsThatFindACompletionDoNotEndARun) {
+  for (int posted = 0; posted < 304; posted += 16) {
+    begin();
+    unfinished_ = 48;
+    for (int i = 0; i < 16; ++i) {
+      habit_.on_found();
+      EXPECT_FALSE(post());
+      EXPECT_EQ(habit_.in_a_row(), 1u);
+    }
+    habit_.on_polled(now_);
+  }
+  begin();
+  unfinished_ = 48;
+  for (int i = 0; i < 15; ++i) {
+    habit_.on_found();
+    EXPECT_TRUE(post()) << i << ": older ones are on their way";
+  }
+  habit_.on_polled(now_);
+  EXPECT_FALSE(habit_.is_holding());
 }
 
 // Each post of a run saves 1.875 us: 15 us for a run of 8.
@@ -81,6 +108,7 @@ TEST_F(PostHabitTest, AWaitInVainIsADebt) {
 
 TEST_F(PostHabitTest, PostsThatTheHelperSendsHaveWaitedInVain) {
   make_habit(8);
+  begin();
   for (int i = 0; i < 3; ++i) post();
   ASSERT_TRUE(habit_.is_holding());
   now_ = now_ + 3_ms;
@@ -103,12 +131,12 @@ TEST_F(PostHabitTest, LateLooksDoNotMakeIt) {
 
 TEST_F(PostHabitTest, NoMoreThanThirtyTwoLeaveTogether) {
   make_habit(300);
-  now_ = now_ + 1_ms;
+  begin();
   int longest = 0;
   int together = 0;
   for (int i = 0; i < 200; ++i) {
     ++together;
-    const Decision decision = habit_.on_posted({64, 1000, true}, now_);
+    const Decision decision = habit_.on_posted({64, ++unfinished_, true}, now_);
     if (decision != Decision::post_waits) together = 0;
     EXPECT_EQ(decision == Decision::post_full, together == 0 && i > 1) << i;
     longest = std::max(longest, together);
@@ -126,7 +154,7 @@ TEST_F(PostHabitTest, NoMoreThanTwoSuperPacketsLeaveTogether) {
 
 TEST_F(PostHabitTest, APostDoesNotWaitLongForTheNextOne) {
   make_habit(16);
-  now_ = now_ + 1_ms;
+  begin();
   EXPECT_FALSE(post());
   EXPECT_FALSE(post());
   EXPECT_TRUE(post());
@@ -141,7 +169,7 @@ TEST_F(PostHabitTest, APostDoesNotWaitLongForTheNextOne) {
 // Only operations of the endpoint already in flight make a post wait.
 TEST_F(PostHabitTest, NothingWaitsBehindNothing) {
   make_habit(16);
-  now_ = now_ + 1_ms;
+  begin();
   post();
   post();
   EXPECT_EQ(habit_.on_posted({64, 1, true}, now_), Decision::post_alone) << "two were answered";
@@ -151,7 +179,7 @@ TEST_F(PostHabitTest, NothingWaitsBehindNothing) {
 
 TEST_F(PostHabitTest, PostsDoNotWaitIfNoThreadWouldSendThem) {
   make_habit(16);
-  now_ = now_ + 1_ms;
+  begin();
   for (int i = 0; i < 16; ++i) {
     EXPECT_EQ(habit_.on_posted({64, 1000, false}, now_), Decision::post_unserved) << i;
   }
