@@ -147,7 +147,8 @@ class Streams:
                 raise RuntimeError(f"{peer}: no receiver: {receiver.stderr.read().strip()}")
             ends = []
             for i in range(senders):
-                ends.append(start(i + 1, 1, ["send", server, "--id", str(i)]))
+                ends.append(start(i + 1, 1, ["send", server, "--id", str(i)],
+                                  stdout=subprocess.DEVNULL))
                 running.append(ends[-1])
             early, timeouts = self.timeouts(ends, seconds) if peer == "uet" else (None, None)
             out, err = receiver.communicate(timeout=seconds + 90)

@@ -15,119 +15,51 @@ import subprocess
 import sys
 import time
 
-# Length of each run, about a second: shorter ones mostly show the start.
-PINGPONG_ITERATIONS = {8: 100000, 4096: 50000, 65536: 10000, 1048576: 2000}
+from peer_programs import OF_FABTESTS, TESTS, Test, make_peers
 
-# name: program, its options, the figure that counts, sizes with iterations and what is wanted of
-# the ratio uet/tcp of that figure (None: nothing).
-FABTESTS = {
-    "tagged_bw": ("fi_rdm_tagged_bw", [], "mb_s",
-                  {64: (500000, 2.0), 4096: (200000, 2.0), 65536: (30000, 1.0),
-                   1048576: (3000, 0.85)}),
-    "rma_write": ("fi_rma_bw", ["-e", "rdm", "-o", "write"], "mb_s",
-                  {4096: (200000, 2.0), 1048576: (3000, 1.5)}),
-    "rma_read": ("fi_rma_bw", ["-e", "rdm", "-o", "read"], "mb_s",
-                 {4096: (200000, 2.0), 1048576: (3000, 1.5)}),
-    "rdm_pingpong": ("fi_rdm_pingpong", [], "us", {64: (100000, 0.8)}),
-    "cntr_pingpong": ("fi_rdm_cntr_pingpong", [], "us", {64: (30000, 1 / 3)}),
-}
-FIGURES = ("us", "mb_s")
-WINDOWS = ("aimd", "fixed")  # peers that are uet with that FI_UET_CC
-
-
-def tcp_provider():
-    """The RDM tcp provider is called net in libfabric 1.17 and tcp from 2.0."""
-    out = subprocess.run(["fi_info", "--version"], capture_output=True, text=True, check=False)
-    version = next((line.split()[-1] for line in out.stdout.splitlines()
-                    if line.startswith("libfabric:")), "1.17")
-    return "net" if version.startswith("1.") else "tcp"
-
-
-class Test:
-    """One program with one message size."""
-
-    def __init__(self, name, size):
-        self.name, self.size = name, size
-        if name == "pingpong":
-            self.program, self.arguments, self.figure = "fi_pingpong", ["-e", "rdm"], "us"
-            self.iterations, self.goal = PINGPONG_ITERATIONS.get(size, 1000), None
-        else:
-            self.program, self.arguments, self.figure, sizes = FABTESTS[name]
-            self.iterations, self.goal = sizes.get(size, (1000, None))
-
-    def key(self):
-        return f"{self.name}:{self.size}"
-
-    def applies_to(self, peer):
-        return peer != "raw" or self.name == "pingpong"
-
-    def command(self, peer, options, client):
-        """What to run at one end."""
-        if peer == "raw":
-            tool = [os.path.join(options.build, "bench/raw_pingpong"), "--json",
-                    "--sizes", str(self.size), "--iterations", str(self.iterations)]
-            return tool + (["client", options.server] if client else ["server", options.server])
-        provider = {"tcp": tcp_provider(), "rxd": "udp;ofi_rxd", "shm": "shm"}.get(peer, "uet")
-        iterations = max(self.iterations // 20, 50) if peer == "rxd" else self.iterations
-        folder = "" if self.name == "pingpong" else options.fabtests
-        tool = [os.path.join(folder, self.program), "-p", provider, *self.arguments,
-                "-S", str(self.size), "-I", str(iterations)]
-        return tool + ([options.server] if client else [])
-
-    def parse(self, peer, out):
-        """{us, mb_s} of one run's output."""
-        if peer == "raw":
-            row = json.loads(out)["sizes"][0]
-            return {k: row[k] for k in FIGURES}
-        rows = [line.split() for line in out.splitlines()]
-        if self.name == "pingpong":
-            row = rows[-1]
-            return {"us": float(row[6]), "mb_s": float(row[5])}
-        names = next(row for row in rows if row and row[0] == "bytes")
-        row = next(row for row in reversed(rows) if len(row) == len(names) and row is not names)
-        return {"us": float(row[names.index("usec/xfer")]),
-                "mb_s": float(row[names.index("MB/sec")])}
 
 
 class Bench:
     def __init__(self, options):
         self.options = options
+        self.peers = make_peers(options)
         self.env = dict(os.environ)
         self.env.pop("FI_PROVIDER", None)
         self.processors = sorted(os.sched_getaffinity(0))[:2]
         if len(self.processors) < 2:
             self.processors *= 2
 
-    def run(self, test, peer):
-        """One run: {us, mb_s}, or None when it failed."""
-        env = dict(self.env)
-        if peer in ("uet", "sockets", *WINDOWS):
-            env["FI_UET_SHM"] = "off" if peer == "sockets" or self.options.no_shm else "auto"
-            if peer in WINDOWS:
-                env["FI_UET_CC"] = peer
-            env["FI_UET_IO"] = self.options.io
-            env["FI_PROVIDER_PATH"] = os.path.join(self.options.build, "prov/uet")
+    def start(self, host, processor, command, peer):
+        line = shlex.split(host) + ["taskset", "-c", str(processor), *command]
+        return subprocess.Popen(line, env={**self.env, **peer.environment}, text=True,
+                                stdout=subprocess.PIPE, stderr=subprocess.PIPE)
 
-        def start(host, processor, client):
-            line = shlex.split(host) + ["taskset", "-c", str(processor)]
-            return subprocess.Popen(line + test.command(peer, self.options, client), env=env,
-                                    stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True)
-        server = start(self.options.host_a, self.processors[0], False)
-        time.sleep(0.3)
-        client = start(self.options.host_b, self.processors[1], True)
+    def run(self, test, name):
+        """One run: its figures by name, or None when it failed."""
+        peer, options = self.peers[name], self.options
+        server = self.start(options.host_a, self.processors[0],
+                            peer.command(test, options, False), peer)
+        ready = peer.ready_line(test)
+        if ready is None:
+            time.sleep(0.3)
+        else:
+            while server.stderr.readline() not in (ready, ""):
+                pass
+        client = self.start(options.host_b, self.processors[1],
+                            peer.command(test, options, True), peer)
         try:
             out, err = client.communicate(timeout=60)
-            server.communicate(timeout=10)
+            server_out, _ = server.communicate(timeout=10)
         except subprocess.TimeoutExpired:
-            out, err = "", "no end within the time limit"
+            out, err, server_out = "", "no end within the time limit", ""
         for process in (client, server):
             if process.poll() is None:
                 process.kill()
                 process.communicate()
         try:
-            return test.parse(peer, out)
-        except (ValueError, IndexError, KeyError, StopIteration):
-            print(f"{test.key()} {peer}: failed: {err.strip()[-200:]}", file=sys.stderr)
+            return peer.parse(test, out, server_out)
+        except (ValueError, IndexError, KeyError, StopIteration, ZeroDivisionError):
+            print(f"{test.key()} {name}: failed: {err.strip()[-200:]}", file=sys.stderr)
             return None
 
 
@@ -154,56 +86,71 @@ def compare(test, figures, peer):
     pairs = [(a, b) for a, b in zip(figures["uet"], figures[peer]) if a and b]
     if not pairs:
         return None
-    ratios = {k: [a[k] / b[k] for a, b in pairs] for k in FIGURES}
+    names = [name for name in pairs[0][0] if name in pairs[0][1]]
+    ratios = {k: [a[k] / b[k] for a, b in pairs] for k in names}
     result = {"test": test.name, "octets": test.size, "peer": peer, "rounds": len(pairs),
-              "uet": {k: statistics.median(a[k] for a, _ in pairs) for k in FIGURES},
-              "peer_figures": {k: statistics.median(b[k] for _, b in pairs) for k in FIGURES},
-              "ratio": {k: statistics.median(ratios[k]) for k in FIGURES},
-              "lowest": {k: min(ratios[k]) for k in FIGURES},
-              "highest": {k: max(ratios[k]) for k in FIGURES}}
+              "figure": test.figure,
+              "uet": {k: statistics.median(a[k] for a, _ in pairs) for k in names},
+              "peer_figures": {k: statistics.median(b[k] for _, b in pairs) for k in names},
+              "ratio": {k: statistics.median(ratios[k]) for k in names},
+              "lowest": {k: min(ratios[k]) for k in names},
+              "highest": {k: max(ratios[k]) for k in names}}
     if peer == "tcp" and test.goal is not None:
         ratio = result["ratio"][test.figure]
         result["goal"] = {"figure": test.figure, "ratio": test.goal,
-                          "reached": ratio <= test.goal if test.figure == "us" else
+                          "reached": ratio <= test.goal if test.is_smaller_better() else
                           ratio >= test.goal}
     return result
 
 
-def goal_text(goal):
+def goal_text(row):
+    goal = row.get("goal")
     if goal is None:
         return ""
-    sign = "<=" if goal["figure"] == "us" else ">="
-    return f"  {goal['figure']} {sign} {goal['ratio']:.2f} {'yes' if goal['reached'] else 'NO'}"
+    sign = ">=" if goal["figure"] == "mb_s" else "<="
+    return f"  {sign} {goal['ratio']:.2f} {'yes' if goal['reached'] else 'NO'}"
+
+
+UNITS = {"us": "us", "mb_s": "MB/s", "s_per_gb": "s/GB"}
 
 
 def print_table(rows):
-    print(f"{'test':<14} {'octets':>8} {'peer':>7} {'uet us':>9} {'peer us':>9} {'us ratio':>9} "
-          f"{'uet MB/s':>9} {'peer MB/s':>10} {'MB/s ratio':>10} {'of rounds':>12}  goal")
+    """A line for each test and peer, of the figure that counts there."""
+    print(f"{'test':<14} {'octets':>8} {'peer':>8} {'unit':>5} {'uet':>10} {'peer':>10} "
+          f"{'uet/peer':>9} {'of rounds':>12}  goal")
     for row in rows:
-        mine, theirs, ratio = row["uet"], row["peer_figures"], row["ratio"]
-        span = f"{row['lowest']['mb_s']:.2f}-{row['highest']['mb_s']:.2f}"
-        print(f"{row['test']:<14} {row['octets']:>8} {row['peer']:>7} {mine['us']:>9.2f} "
-              f"{theirs['us']:>9.2f} {ratio['us']:>9.2f} {mine['mb_s']:>9.1f} "
-              f"{theirs['mb_s']:>10.1f} {ratio['mb_s']:>10.2f} {span:>12}"
-              f"{goal_text(row.get('goal'))}")
+        figure = row["figure"]
+        span = f"{row['lowest'][figure]:.2f}-{row['highest'][figure]:.2f}"
+        print(f"{row['test']:<14} {row['octets']:>8} {row['peer']:>8} {UNITS[figure]:>5} "
+              f"{row['uet'][figure]:>10.2f} {row['peer_figures'][figure]:>10.2f} "
+              f"{row['ratio'][figure]:>9.2f} {span:>12}{goal_text(row)}")
 
 
 def chosen_tests(parser, options):
-    names = ["pingpong", *FABTESTS] if options.tests == "all" else options.tests.split(",")
+    names = list(TESTS) if options.tests == "all" else options.tests.split(",")
     wanted = [int(s) for s in options.sizes.split(",")] if options.sizes else None
     tests = []
     for name in names:
-        if name != "pingpong" and name not in FABTESTS:
-            parser.error(f"no test {name}: pingpong, {', '.join(FABTESTS)}, or all")
-        sizes = wanted or (PINGPONG_ITERATIONS if name == "pingpong" else FABTESTS[name][3])
-        tests += [Test(name, size) for size in sizes]
-    if any(t.name != "pingpong" for t in tests):
+        if name not in TESTS:
+            parser.error(f"no test {name}: {', '.join(TESTS)}, or all")
+        tests += [Test(name, size) for size in wanted or TESTS[name][2]]
+    if any(t.name in OF_FABTESTS for t in tests):
         if not options.fabtests:
             beside = shutil.which("fi_rdm_pingpong")
             options.fabtests = os.path.dirname(beside) if beside else ""
         if not os.access(os.path.join(options.fabtests, "fi_rdm_pingpong"), os.X_OK):
             parser.error("no fabtests in PATH: give --fabtests, the folder of their programs")
     return tests
+
+
+def chosen_peers(parser, options, known):
+    peers = options.peers.split(",")
+    for peer in peers:
+        if peer not in known:
+            parser.error(f"no peer {peer}: {', '.join(known)}")
+        if peer.startswith("ucx") and not shutil.which("ucx_perftest"):
+            parser.error(f"{peer} needs ucx_perftest (the package ucx-utils)")
+    return peers
 
 
 def run_rounds(bench, figures, rounds):
@@ -236,9 +183,10 @@ def main():
     parser.add_argument("--json")
     options = parser.parse_args()
     tests = chosen_tests(parser, options)
-    peers = options.peers.split(",")
     bench = Bench(options)
-    figures = {test: {peer: [] for peer in peers if test.applies_to(peer)} for test in tests}
+    peers = chosen_peers(parser, options, bench.peers)
+    figures = {test: {peer: [] for peer in peers if bench.peers[peer].applies_to(test)}
+               for test in tests}
     with computing_programs(bench.processors if options.busy else []):
         failed = run_rounds(bench, figures, options.rounds)
 

@@ -17,7 +17,9 @@ Both ends are pinned, one processor each, over a veth pair.
   --rounds N    rounds (default 7)
   --tests LIST  of the following, or all (default pingpong)
                   pingpong       fi_pingpong; 8, 4096, 65536, 1048576 octets
-                and from fabtests, each with the figure that is wanted beside tcp:
+                  processor      processor time of both ends for 10^9 octets at 1,000 MB/s, asleep
+                                 between completions; 65536, 1048576
+                and from fabtests:
                   tagged_bw      fi_rdm_tagged_bw; 64, 4096, 65536, 1048576
                   rma_write      fi_rma_bw -o write; 4096, 1048576
                   rma_read       fi_rma_bw -o read; 4096, 1048576
@@ -25,10 +27,17 @@ Both ends are pinned, one processor each, over a veth pair.
                   cntr_pingpong  fi_rdm_cntr_pingpong, which sleeps for its counter; 64
   --fabtests DIR  folder of the fabtests programs (default: where fi_rdm_pingpong is in PATH)
   --sizes LIST  message sizes in octets, of all tests (default: those named above)
-  --peers LIST  of uet, tcp (net in libfabric 1.17), rxd (udp;ofi_rxd), raw (default: these; raw has
-                the ping-pong only), aimd and fixed (uet with FI_UET_CC=aimd or fixed instead of
-                nscc), and with --loopback shm (libfabric's shared memory) and sockets (uet with
-                FI_UET_SHM=off)
+  --peers LIST  of (default: uet,tcp,rxd,raw)
+                  uet         what is measured
+                  tcp         libfabric's RDM tcp provider (net in libfabric 1.17)
+                  rxm, rxd    tcp;ofi_rxm and udp;ofi_rxd
+                  raw         UDP GSO/GRO without a protocol: pingpong, and tagged_bw as a stream
+                  ucx         UCX over TCP (ucx_perftest, 64 messages at once)
+                  aimd, fixed uet with FI_UET_CC=aimd or fixed instead of nscc
+                and with --loopback
+                  shm         libfabric's shared memory
+                  ucx_shm     UCX over shared memory with cross-memory attach
+                  sockets     uet with FI_UET_SHM=off
   --io BACKEND  of uet: FI_UET_IO, that is auto (default; packet in namespaces), udp, uring,
                 packet or xdp
   --json FILE   also write every figure and ratio there
@@ -42,7 +51,8 @@ Both ends are pinned, one processor each, over a veth pair.
   --busy        with another program on each processor, which computes all the time
   -h, --help    this text
 
-Ratios: latency uet/peer (below 1: uet is faster), bandwidth uet/peer (above 1: uet is faster).
+Ratios uet/peer: of times (us, s/GB) below 1, of bandwidths (MB/s) above 1 where uet is better. A
+goal is what was wanted beside tcp.
 Exit status: 0 when every run finished, 1 otherwise, 2 wrong usage.
 HELP
 }

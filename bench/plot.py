@@ -54,7 +54,8 @@ def speedups(path, peer):
     out = {}
     for test, runs in json.loads(pathlib.Path(path).read_text())["runs"].items():
         rounds = list(zip(runs.get("uet", []), runs.get(peer, [])))
-        ratios = [theirs["us"] / ours["us"] for ours, theirs in rounds if ours and theirs]
+        ratios = [theirs["us"] / ours["us"] for ours, theirs in rounds
+                  if ours and theirs and "us" in ours and "us" in theirs]
         if ratios:
             name, octets = test.split(":")
             out[f"{NAMES.get(name, name)}\n{size_name(int(octets))}"] = statistics.median(ratios)

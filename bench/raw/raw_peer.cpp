@@ -38,13 +38,13 @@ void Peer::connect(const FabricAddress& to) {
   connected_ = ::connect(socket_.get(), &name.any, length) == 0;
 }
 
-void Peer::begin_run(uint32_t run, uint32_t size) {
+void Peer::begin_run(uint32_t run, const Shape& shape) {
   run_ = run;
-  size_ = size;
+  shape_ = shape;
   in_.complete = out_.number = 0;
   in_.expected = out_.next = out_.acked = 0;
   out_.count = 0;
-  memory_.assign(size, 'x');
+  memory_.assign(std::min(std::max(shape.in, shape.out), shape.buffer), 'x');
   heard_.ready = heard_.bye = false;
 }
 
@@ -56,10 +56,11 @@ void Peer::send_segments(uint32_t first, uint32_t count) {
     headers[i].run = run_;
     headers[i].message = out_.number;
     headers[i].segment = first + i;
-    headers[i].size = size_;
+    headers[i].size = shape_.out;
     const uint32_t offset = (first + i) * kPayload;
     vectors[2 * i] = {&headers[i], kHeader};
-    vectors[2 * i + 1] = {memory_.data() + offset, std::min(kPayload, size_ - offset)};
+    vectors[2 * i + 1] = {memory_.data() + offset % memory_.size(),
+                          std::min(kPayload, shape_.out - offset)};
   }
   alignas(cmsghdr) char control[CMSG_SPACE(sizeof(uint16_t))];
   msghdr message{};
@@ -97,11 +98,15 @@ void Peer::send_control(Kind kind, uint32_t repeat) {
   h.run = run_;
   h.message = in_.complete + 1;
   h.segment = in_.expected;
-  h.size = size_;
+  h.size = shape_.out;
+  h.answer = shape_.in;
+  h.buffer = shape_.buffer;
   h.window = own_window_;
   h.repeat = repeat;
   (void)!::send(socket_.get(), &h, sizeof h, 0);
 }
+
+void Peer::send_hello() { send_control(Kind::hello); }
 
 void Peer::repeat_request() {
   const Instant now = monotonic_now();
@@ -116,13 +121,13 @@ void Peer::on_data(const Header& h, const char* payload, uint32_t bytes) {
     if (out_.count > 0) send_segments(out_.count - 1, 1);
     return;
   }
-  if (h.message != in_.complete + 1 || h.segment < in_.expected || h.size != size_) return;
+  if (h.message != in_.complete + 1 || h.segment < in_.expected || h.size != shape_.in) return;
   if (h.segment > in_.expected) return repeat_request();
   const uint32_t offset = h.segment * kPayload;
-  if (offset >= size_ || bytes != std::min(kPayload, size_ - offset)) return;
-  std::memcpy(memory_.data() + offset, payload, bytes);
+  if (offset >= shape_.in || bytes != std::min(kPayload, shape_.in - offset)) return;
+  std::memcpy(memory_.data() + offset % memory_.size(), payload, bytes);
   ++in_.expected;
-  const uint32_t total = segments_of(size_);
+  const uint32_t total = segments_of(shape_.in);
   if (in_.expected == total) {
     ++in_.complete;
     in_.expected = in_.credited = 0;
@@ -190,7 +195,7 @@ bool Peer::poll() {
 
 void Peer::send_message() {
   ++out_.number;
-  out_.count = segments_of(size_);
+  out_.count = segments_of(shape_.out);
   out_.next = out_.acked = out_.high = 0;
   push();
 }

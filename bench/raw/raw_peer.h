@@ -36,7 +36,9 @@ struct Header {
   uint32_t size = 0;  // of the message
   uint32_t window = 0;
   uint32_t repeat = 0;
-  uint32_t rest[8] = {};
+  uint32_t answer = 0;  // hello: octets of the messages that the server sends
+  uint32_t buffer = 0;  // hello: see Shape
+  uint32_t rest[6] = {};
 };
 static_assert(sizeof(Header) == kHeader);
 
@@ -46,8 +48,18 @@ class Peer {
   Peer(Fd socket, bool gso, bool server);
 
   void connect(const FabricAddress& to);
-  void begin_run(uint32_t run, uint32_t size);
+  // Messages of `out` octets leave, messages of `in` octets come. Both take their payload from, or
+  // put it into, the same `buffer` octets again and again; a longer message needs a multiple of
+  // kPayload there.
+  struct Shape {
+    uint32_t out;
+    uint32_t in;
+    uint32_t buffer;
+  };
+  void begin_run(uint32_t run, const Shape& shape);
 
+  // Asks the server for a run: it shall expect this end's messages.
+  void send_hello();
   // Sends as much of a message as credit allows; poll() sends the rest as credit arrives.
   void send_message();
   // False when the other side is gone, or said bye or began another run.
@@ -57,7 +69,6 @@ class Peer {
   bool poll();
 
   uint32_t run() const { return run_; }
-  uint32_t size() const { return size_; }
   uint32_t resent() const { return resent_; }
   bool ready() const { return heard_.ready; }
   bool bye() const { return heard_.bye; }
@@ -101,7 +112,7 @@ class Peer {
   bool server_;
   bool connected_ = false;
   uint32_t run_ = 0;  // 0: none yet
-  uint32_t size_ = 0;
+  Shape shape_{};
   uint32_t own_window_;
   std::vector<char> memory_;
   Outgoing out_;
