@@ -8,7 +8,7 @@ import statistics
 import subprocess
 import sys
 
-from peers import tcp_provider
+from peer_programs import tcp_provider
 
 UNITS = {"latency": "us", "bandwidth": "MB/s", "allreduce": "us"}
 

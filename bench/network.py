@@ -24,7 +24,8 @@ import time
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 DOCUMENT = os.path.join(ROOT, "docs/performance.md")
 sys.path.insert(0, os.path.join(ROOT, "bench"))
-from peers import rotate, tcp_provider  # noqa: E402
+from peer_programs import tcp_provider  # noqa: E402
+from peers import rotate  # noqa: E402
 
 OFFLOADS = ["tso", "gso", "gro", "tx-udp-segmentation"]
 # Least share of the lossless bandwidth, by loss in percent; and of uet/tcp at 1 %.

@@ -1,8 +1,9 @@
 """The programs that bench/peers.py runs: which command, with which environment, and what it prints.
 
 A peer is one transport. Its class has, for each test that applies to it, the command of either end
-and the figures in what both ends print: `us` for a message, `mb_s` (10^6 octets a second), or
-`s_per_gb`, seconds of processor time of both ends together for 10^9 octets.
+and the figures in what both ends print: `us` for a message, `mb_s` (10^6 octets a second), `k_s`
+(thousand messages a second), or `s_per_gb`, seconds of processor time of both ends together for
+10^9 octets.
 """
 import json
 import os
@@ -11,6 +12,7 @@ import subprocess
 # Length of each run, about a second: shorter ones mostly show the start.
 PINGPONG_ITERATIONS = {8: 100000, 4096: 50000, 65536: 10000, 1048576: 2000}
 PROCESSOR_RATE = 1000  # MB/s
+SHORT = 64  # octets of a message to many peers
 
 # name: program of fabtests and its options, the figure that counts, sizes with iterations and what
 # is wanted of the ratio uet/tcp of that figure (None: nothing).
@@ -28,7 +30,10 @@ TESTS = {
     "cntr_pingpong": (["fi_rdm_cntr_pingpong"], "us", {64: (30000, 1 / 3)}),
     # bench/stream, whose length is seconds, not iterations.
     "processor": ([], "s_per_gb", {65536: (2, 0.8), 1048576: (2, 0.8)}),
+    # The same. Here the size is how many receivers there are; 64 octets, 64 at once to each.
+    "many_peers": ([], "k_s", {1: (1, None), 8: (1, None), 64: (1, None)}),
 }
+OF_STREAM = {"processor", "many_peers"}
 OF_FABTESTS = {"tagged_bw", "rma_write", "rma_read", "rdm_pingpong", "cntr_pingpong"}
 
 
@@ -52,7 +57,7 @@ class Test:
         return f"{self.name}:{self.size}"
 
     def is_smaller_better(self):
-        return self.figure != "mb_s"
+        return self.figure not in ("mb_s", "k_s")
 
 
 class Libfabric:
@@ -67,14 +72,23 @@ class Libfabric:
 
     def ready_line(self, test):
         """The line on standard error that says that the server can be used; None: there is none."""
-        return "ready\n" if test.name == "processor" else None
+        return "ready\n" if test.name in OF_STREAM else None
+
+    def stream_command(self, test, options, client):
+        line = [os.path.join(options.build, "bench/stream"), "-p", self.provider, "--seconds",
+                str(test.iterations)]
+        address, more = options.server, []
+        if test.name == "processor":
+            line += ["--sleep", "--bytes", str(test.size)]
+            more = ["--rate", str(PROCESSOR_RATE)]
+        else:
+            line += ["--receivers", str(test.size), "--bytes", str(SHORT), "--window", "64"]
+            address = options.many
+        return line + (["send", *more, address] if client else ["receive", address])
 
     def command(self, test, options, client):
-        if test.name == "processor":
-            line = [os.path.join(options.build, "bench/stream"), "-p", self.provider, "--sleep",
-                    "--bytes", str(test.size), "--seconds", str(test.iterations)]
-            return line + (["send", "--rate", str(PROCESSOR_RATE), options.server] if client else
-                           ["receive", options.server])
+        if test.name in OF_STREAM:
+            return self.stream_command(test, options, client)
         iterations = test.iterations // self.slowness
         line = [*test.program, "-p", self.provider, "-S", str(test.size),
                 "-I", str(max(iterations, min(50, test.iterations)))]
@@ -87,6 +101,9 @@ class Libfabric:
             ends = [json.loads(out) for out in (client_out, server_out)]
             return {"s_per_gb": sum(end["processor_seconds"] / sum(end["bytes"]) * 1e9
                                     for end in ends)}
+        if test.name == "many_peers":
+            counts = json.loads(server_out)
+            return {"k_s": sum(counts["bytes"]) / SHORT / counts["seconds"] / 1e3}
         rows = [line.split() for line in client_out.splitlines()]
         if test.name == "pingpong":
             row = rows[-1]

@@ -107,11 +107,11 @@ def goal_text(row):
     goal = row.get("goal")
     if goal is None:
         return ""
-    sign = ">=" if goal["figure"] == "mb_s" else "<="
+    sign = ">=" if goal["figure"] in ("mb_s", "k_s") else "<="
     return f"  {sign} {goal['ratio']:.2f} {'yes' if goal['reached'] else 'NO'}"
 
 
-UNITS = {"us": "us", "mb_s": "MB/s", "s_per_gb": "s/GB"}
+UNITS = {"us": "us", "mb_s": "MB/s", "k_s": "k/s", "s_per_gb": "s/GB"}
 
 
 def print_table(rows):
@@ -134,6 +134,8 @@ def chosen_tests(parser, options):
         if name not in TESTS:
             parser.error(f"no test {name}: {', '.join(TESTS)}, or all")
         tests += [Test(name, size) for size in wanted or TESTS[name][2]]
+    if any(t.name == "many_peers" and t.size > 64 for t in tests):
+        parser.error("many_peers: --sizes is how many receivers there are, 64 at most")
     if any(t.name in OF_FABTESTS for t in tests):
         if not options.fabtests:
             beside = shutil.which("fi_rdm_pingpong")
@@ -172,6 +174,7 @@ def main():
     parser.add_argument("--host-a", default="")
     parser.add_argument("--host-b", default="")
     parser.add_argument("--server", required=True)
+    parser.add_argument("--many", required=True, help="first of the addresses of many receivers")
     parser.add_argument("--rounds", type=int, default=7)
     parser.add_argument("--tests", default="pingpong")
     parser.add_argument("--fabtests", default="")

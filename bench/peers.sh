@@ -19,6 +19,8 @@ Both ends are pinned, one processor each, over a veth pair.
                   pingpong       fi_pingpong; 8, 4096, 65536, 1048576 octets
                   processor      processor time of both ends for 10^9 octets at 1,000 MB/s, asleep
                                  between completions; 65536, 1048576
+                  many_peers     messages of 64 octets to so many receivers in turn, all in one
+                                 process; 1, 8, 64
                 and from fabtests:
                   tagged_bw      fi_rdm_tagged_bw; 64, 4096, 65536, 1048576
                   rma_write      fi_rma_bw -o write; 4096, 1048576
@@ -26,7 +28,8 @@ Both ends are pinned, one processor each, over a veth pair.
                   rdm_pingpong   fi_rdm_pingpong; 64
                   cntr_pingpong  fi_rdm_cntr_pingpong, which sleeps for its counter; 64
   --fabtests DIR  folder of the fabtests programs (default: where fi_rdm_pingpong is in PATH)
-  --sizes LIST  message sizes in octets, of all tests (default: those named above)
+  --sizes LIST  message sizes in octets, of all tests (default: those named above); of many_peers,
+                how many receivers
   --peers LIST  of (default: uet,tcp,rxd,raw)
                   uet         what is measured
                   tcp         libfabric's RDM tcp provider (net in libfabric 1.17)
@@ -91,10 +94,14 @@ if [ $loopback -eq 0 ] && make_hosts; then
       }
     done
   fi
-  hosts=(--host-a "ip netns exec $host_a" --host-b "ip netns exec $host_b" --server "$addr_a")
+  hosts=(--host-a "ip netns exec $host_a" --host-b "ip netns exec $host_b" --server "$addr_a"
+    --many "${addr_a%.*}.100")
+  for i in {100..163}; do
+    ip -n "$host_a" addr add "${addr_a%.*}.$i/24" dev veth-uet
+  done
 else
   say "No network namespaces: measuring over loopback"
-  hosts=(--host-a "" --host-b "" --server 127.0.0.1)
+  hosts=(--host-a "" --host-b "" --server 127.0.0.1 --many 127.9.9.1)
 fi
 say "congestion control of tcp: ${tcp_cc:-$(</proc/sys/net/ipv4/tcp_congestion_control)}"
 python3 "$root/bench/peers.py" --build "$build" "${hosts[@]}" ${args[@]+"${args[@]}"}

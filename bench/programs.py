@@ -12,7 +12,7 @@ import sys
 import tempfile
 import time
 
-from peers import tcp_provider
+from peer_programs import tcp_provider
 
 PEERS = ("tcp", "uet")
 
