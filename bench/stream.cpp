@@ -341,7 +341,7 @@ int main(int argc, char** argv) {
   app.add_option("--seconds", o.seconds)->check(CLI::Range(0.1, 3600.0))->capture_default_str();
   app.add_flag("--sleep", o.sleeps, "sleep for completions instead of polling");
   app.add_option("--receivers", o.receivers,
-                 "receiving domains, each at the next IPv4 address; a sender sends to them in turn")
+                 "receiving domains, at IPv4 addresses in a row; served in turn")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
   CLI::App* receive = app.add_subcommand("receive", "receives; both ends print counts as JSON");

@@ -190,7 +190,7 @@ void add_options(CLI::App& app, Options& options) {
       ->check(CLI::Range(1, 65535))
       ->capture_default_str();
   app.add_flag("--stream", options.is_stream,
-               "Messages in a row in one direction, of multiples of 4096 octets; client");
+               "A row of messages in one direction, multiples of 4096 octets; client");
   app.add_flag("--json", options.json, "Print one JSON object instead of a table; client");
   app.add_flag("!--no-gso", options.gso,
                "One segment for each system call, to see what GSO is worth");
