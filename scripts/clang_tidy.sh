@@ -29,7 +29,8 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
-need_packages "${build_packages[@]}" wireshark-dev libgcrypt20-dev clang clang-tidy
+need_packages "${build_packages[@]}" wireshark-dev libgcrypt20-dev libbenchmark-dev clang \
+  clang-tidy
 cd "$root"
 build=build/clang-tidy
 mkdir -p build

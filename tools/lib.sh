@@ -31,7 +31,7 @@ build_packages=(g++ cmake ninja-build pkg-config git libfabric-dev libgtest-dev 
   liburing-dev)
 run_packages=(libfabric-bin iproute2 procps python3)
 test_packages=(ccache tshark valgrind util-linux nftables ethtool wireshark-dev libgcrypt20-dev
-  node-d3 openmpi-bin python3-mpi4py)
+  node-d3 openmpi-bin python3-mpi4py libbenchmark-dev)
 
 # need_packages NAME...: installs what is missing. Without root it names what to install and stops.
 need_packages() {
