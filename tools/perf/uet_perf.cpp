@@ -1,14 +1,9 @@
-// Micro figures of the stack: codecs, the whole stack without I/O, matching. Each is a loop over a
-// fixed amount of work, timed by the processor time of this thread.
+// Figures of the stack without I/O. Each is a loop over a fixed amount of work, timed by the
+// processor time of this thread. What its parts cost alone: bench/micro.
 #include "tools/common/command_line.h"
 #include "tools/perf/gap.h"
 #include "tools/perf/loss.h"
-#include "tools/perf/match.h"
 #include "tools/perf/pair.h"
-
-#include "wire/pds.h"
-#include "wire/reader.h"
-#include "wire/ses.h"
 
 #include <nlohmann/json.hpp>
 
@@ -67,34 +62,6 @@ double best_ns(uint32_t repeats, const std::function<uint64_t()>& work) {
 template <class T>
 void keep(const T& value) {
   asm volatile("" : : "g"(&value) : "memory");
-}
-
-Figure codec(const Options& options) {
-  std::byte bytes[128]{};
-  wire::Writer writer(bytes);
-  wire::Request request;
-  request.type = wire::PdsType::rud_request;
-  request.next_hdr = wire::NextHeader::standard;
-  request.spdcid = Pdcid(7);
-  request.emit(writer);
-  wire::StandardRequest standard;
-  standard.common.opcode = wire::SesOpcode::write;
-  standard.common.som = standard.common.eom = true;
-  standard.emit(writer);
-  const size_t length = writer.position();
-  const double ns = best_ns(options.repeats, [&] {
-    constexpr uint64_t kUnits = 2'000'000;
-    for (uint64_t i = 0; i < kUnits; ++i) {
-      keep(bytes);
-      wire::Reader reader({bytes, length});
-      const auto pds = wire::Request::parse(reader);
-      const auto ses = wire::StandardRequest::parse(reader);
-      keep(pds);
-      keep(ses);
-    }
-    return kUnits;
-  });
-  return {"parse RUD request + SES standard header", ns, "packet"};
 }
 
 // A 4 KiB copy within the first-level cache: the stack figures contain one for each packet.
@@ -309,19 +276,6 @@ int gap(const Options& options) {
   return 0;
 }
 
-// The cost of a match by the number of receives, or of kept messages, that wait. [SES-122]
-int match(const Options& options) {
-  nlohmann::json out = nlohmann::json::array();
-  for (const perf::MatchFigure& f : perf::match_figures(timer_of(options), options.seed)) {
-    out.push_back({{"what", f.what}, {"waiting", f.waiting}, {"ns", f.ns}});
-    if (!options.json) {
-      std::printf("%-36s of %7u %9.1f ns/match\n", f.what.c_str(), f.waiting, f.ns);
-    }
-  }
-  if (options.json) std::printf("%s\n", out.dump(2).c_str());
-  return 0;
-}
-
 Figure message(const Options& options) {
   fep::Config config;
   config.cms = cms::Config::software();
@@ -348,7 +302,6 @@ int print(const Options& options, const std::vector<Figure>& figures) {
 struct Commands {
   CLI::App* table = nullptr;
   CLI::App* lossy = nullptr;
-  CLI::App* matching = nullptr;
   CLI::App* gaps = nullptr;
 };
 
@@ -371,11 +324,9 @@ Commands add_commands(CLI::App& app, Options& options, CLI::Option* with_flows) 
   Commands c;
   c.table = app.add_subcommand("pdcs", "Cost of a packet by the number of PDCs, 1 to 4,096");
   c.lossy = app.add_subcommand("loss", "Goodput over a simulated network that loses packets");
-  c.matching =
-      app.add_subcommand("match", "Cost of a match by the number of waiting receives or messages");
   c.gaps =
       app.add_subcommand("gap", "Cost of an ACK over a gap by the number of outstanding packets");
-  for (CLI::App* const command : {c.table, c.lossy, c.matching, c.gaps}) {
+  for (CLI::App* const command : {c.table, c.lossy, c.gaps}) {
     command->fallthrough();
     command->excludes(with_flows);
   }
@@ -387,7 +338,7 @@ Commands add_commands(CLI::App& app, Options& options, CLI::Option* with_flows) 
 int measure_stack(const Options& options) {
   const double copy = copy_ns(options.repeats);
   if (options.flows != 0) return print(options, {stack(options, options.flows, copy)});
-  std::vector<Figure> figures{codec(options), {"copy of 4 KiB within the cache", copy, "copy"}};
+  std::vector<Figure> figures{{"copy of 4 KiB within the cache", copy, "copy"}};
   for (uint32_t flows : {1u, 64u, 1024u}) {
     figures.push_back(stack(options, flows, copy));
   }
@@ -427,7 +378,6 @@ int main(int argc, char** argv) {
   if (by_job) options.spread = perf::Spread::jobs;
   if (commands.table->parsed()) return pdcs(options);
   if (commands.lossy->parsed()) return loss(options);
-  if (commands.matching->parsed()) return match(options);
   if (commands.gaps->parsed()) return gap(options);
   return measure_stack(options);
 }

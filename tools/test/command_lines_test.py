@@ -31,7 +31,7 @@ COMMANDS = {
                 ["plot", "/", "--out", "/"]],
     "uet_keys": [["inspect", "/"], ["roll", "/", "--sdi", "1"]],
     "uet_pcap": [["make", "in", "out"], ["print", "in"], ["ladder", "in", "--list"]],
-    "uet_perf": [[], ["pdcs"], ["gap"], ["loss"], ["match"]],
+    "uet_perf": [[], ["pdcs"], ["gap"], ["loss"]],
     "uet_replay": [["/"]],
     "uet_sim": [[], ["plan"], ["traffic", "incast"]],
     "uet_stress": [[]],
