@@ -66,7 +66,7 @@ struct Config {
   // --- windows ---
   uint8_t mpr = 8;                    // advertised, 128 PSNs; 1-16 [PDS-035]
   uint8_t default_mpr = kDefaultMpr;  // assumed until told; Default_MPR
-  uint32_t tx_window_packets = 256;   // outstanding per PDC direction; 1-2048 [PDS-037]
+  uint32_t tx_window_packets = 1024;  // outstanding per PDC direction; 1-2048 [PDS-037]
   uint32_t pdcs_per_key = 4;          // RUD; 1-64 [PDS-061]
   bool pdc_per_job = true;            // JobID is part of the key [PDS-013]
   uint32_t packets_per_entropy = 16;  // packets of a PDC between changes of the EV; 1-64

@@ -109,6 +109,7 @@ TEST_F(AckFormTest, VendorFormIsRead) {
   cms.algorithm = cms::Algorithm::fixed;
   cms.initial_window_packets = 4000;
   cms.window_bytes_max = 4000 * 4300;
+  config_.tx_window_packets = 256;
   Bench b(config_, cms);
   ASSERT_EQ(b.open_initiator(1000).size(), 256u);
   wire::AckCcx h;

@@ -136,6 +136,7 @@ TEST_F(InitiatorTest, WindowsAreKept) {
   cms.algorithm = cms::Algorithm::fixed;
   cms.initial_window_packets = 4000;
   cms.window_bytes_max = 4000 * 4300;
+  config_.tx_window_packets = 256;
   Bench b(config_, cms);
   EXPECT_EQ(b.open_initiator(1000).size(), 256u);
   EXPECT_EQ(b.count(Count::window_stalls), 1u);
@@ -194,6 +195,7 @@ TEST_F(InitiatorTest, RefusedPsnNarrowsTheRange) {
   cms.algorithm = cms::Algorithm::fixed;
   cms.initial_window_packets = 4000;
   cms.window_bytes_max = 4000 * 4300;
+  config_.tx_window_packets = 256;
   Bench b(config_, cms);
   ASSERT_EQ(b.open_initiator(1000).size(), 256u);
   b.rx_header(b.ack(b.start + 9));

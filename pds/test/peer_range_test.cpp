@@ -35,6 +35,7 @@ class PeerRangeTest : public ::testing::Test {
 // an MPR. 256 packets fit the window; with 128 as the range there would never be more than 128.
 TEST_F(PeerRangeTest, GrowsAgainAsPlainAcksShowProgress) {
   config_.rto_init = config_.rto_max = config_.tail_loss = 1_s;  // out of the way
+  config_.tx_window_packets = 256;
   Bench b(config_, wide());
   ASSERT_EQ(b.open_initiator(4000).size(), 256u);
   EXPECT_EQ(acknowledge(b, 9), 10u);  // +265 is the newest now

@@ -12,6 +12,7 @@ namespace uet::pds {
 namespace {
 // Queues of one host's several interrupts differ by about as much, however short the round trip.
 constexpr Duration kReorderTimeMin = Duration::microseconds(50);
+constexpr uint32_t kOvertakenMost = 128;  // packets that overtake one that is not lost
 // A service time of "8.4 ms or more" leaves the time of the network unknown. [CMS-036]
 constexpr Duration kServiceTimeMost = Duration::nanoseconds(0xFFFF * 128);
 // A peer rounds its count of octets up to 256. [CMS-037]
@@ -325,10 +326,11 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
       pdc.mode == Mode::rod && (oldest == nullptr || oldest->ev == pdc.burst.ev());
   const bool single_path = is_ordered || res_.cms.entropy_values <= 1;
   // max(5, min(1.5 cwnd, window) / packet size), and never more than can be reached: the PDC may
-  // have a part of the window only, of CMS and of PSNs. [PDS-143, PDS-144]
+  // have a part of the window only, of CMS and of PSNs. More than kOvertakenMost only delay a
+  // resend. [PDS-143, PDS-144]
   const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / pdc.path->limits.packet_bytes_max;
-  const uint64_t reachable =
-      std::max(res_.config.tx_window_packets / 2, res_.config.ooo_packets_min);
+  const uint64_t reachable = std::max(std::min(res_.config.tx_window_packets / 2, kOvertakenMost),
+                                      res_.config.ooo_packets_min);
   rules.threshold_packets = single_path ? res_.config.ooo_packets_single_path
                                         : static_cast<uint32_t>(std::clamp<uint64_t>(
                                               packets, res_.config.ooo_packets_min, reachable));
