@@ -28,12 +28,14 @@ TESTS = {
                  {4096: (200000, 2.0), 1048576: (3000, 1.5)}),
     "rdm_pingpong": (["fi_rdm_pingpong"], "us", {64: (100000, 0.8)}),
     "cntr_pingpong": (["fi_rdm_cntr_pingpong"], "us", {64: (30000, 1 / 3)}),
-    # bench/stream, whose length is seconds, not iterations.
+    # bench/stream, whose length is seconds, not iterations: 64 messages at once, a new one for each
+    # that is done.
+    "rolling": ([], "mb_s", {64: (1, 4.0), 4096: (1, 4.0), 65536: (1, 1.0)}),
     "processor": ([], "s_per_gb", {65536: (2, 0.8), 1048576: (2, 0.8)}),
-    # The same. Here the size is how many receivers there are; 64 octets, 64 at once to each.
+    # Here the size is how many receivers there are; 64 octets, 64 at once to each.
     "many_peers": ([], "k_s", {1: (1, None), 8: (1, None), 64: (1, None)}),
 }
-OF_STREAM = {"processor", "many_peers"}
+OF_STREAM = {"rolling", "processor", "many_peers"}
 OF_FABTESTS = {"tagged_bw", "rma_write", "rma_read", "rdm_pingpong", "cntr_pingpong"}
 
 
@@ -81,6 +83,8 @@ class Libfabric:
         if test.name == "processor":
             line += ["--sleep", "--bytes", str(test.size)]
             more = ["--rate", str(PROCESSOR_RATE)]
+        elif test.name == "rolling":
+            line += ["--bytes", str(test.size), "--window", "64"]
         else:
             line += ["--receivers", str(test.size), "--bytes", str(SHORT), "--window", "64"]
             address = options.many
@@ -104,6 +108,10 @@ class Libfabric:
         if test.name == "many_peers":
             counts = json.loads(server_out)
             return {"k_s": sum(counts["bytes"]) / SHORT / counts["seconds"] / 1e3}
+        if test.name == "rolling":
+            counts = json.loads(server_out)
+            mb_s = sum(counts["bytes"]) / counts["seconds"] / 1e6
+            return {"mb_s": mb_s, "us": test.size / mb_s}
         rows = [line.split() for line in client_out.splitlines()]
         if test.name == "pingpong":
             row = rows[-1]

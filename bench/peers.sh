@@ -17,6 +17,8 @@ Both ends are pinned, one processor each, over a veth pair.
   --rounds N    rounds (default 7)
   --tests LIST  of the following, or all (default pingpong)
                   pingpong       fi_pingpong; 8, 4096, 65536, 1048576 octets
+                  rolling        tagged messages, 64 at once, a new one for each that is done; 64,
+                                 4096, 65536
                   processor      processor time of both ends for 10^9 octets at 1,000 MB/s, asleep
                                  between completions; 65536, 1048576
                   many_peers     messages of 64 octets to so many receivers in turn, all in one

@@ -16,7 +16,8 @@ import statistics
 import sys
 
 NAMES = {"pingpong": "ping-pong", "rdm_pingpong": "ping-pong", "tagged_bw": "tagged stream",
-         "rma_write": "RMA write", "rma_read": "RMA read", "cntr_pingpong": "ping-pong, asleep"}
+         "rma_write": "RMA write", "rma_read": "RMA read", "cntr_pingpong": "ping-pong, asleep",
+         "rolling": "rolling stream"}
 
 
 def misuse(what):
