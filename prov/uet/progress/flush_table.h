@@ -109,7 +109,7 @@ inline constexpr FlushRow kFlushTable[] = {
    Flush::send, "the application may wait for this one"},
   {Decision::post_last, "a post", "the run is as long as the one before",
    Flush::send, "no other follows"},
-  {Decision::post_full, "a post", "32 posts or 128 KiB would wait",
+  {Decision::post_full, "a post", "64 posts or 128 KiB would wait",
    Flush::send, "a longer batch saves nothing"},
   {Decision::post_late, "a post", "one has waited for 20 us",
    Flush::send, "a longer wait would be noticed"},

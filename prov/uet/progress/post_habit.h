@@ -82,7 +82,7 @@ class PostHabit {
   static constexpr Duration kSaved = Duration::nanoseconds(1875);  // by each post of a run
   static constexpr uint32_t kTrial = 300;  // posts in runs that make the habit
   static constexpr uint32_t kAtOnce = 2;  // the first of a run leave, if nothing else is on its way
-  static constexpr uint32_t kHeldMax = 32;
+  static constexpr uint32_t kHeldMax = 64;
   static constexpr uint64_t kHeldBytesMax = 128 * 1024;  // what two super-packets carry
   static constexpr Duration kPatience = Duration::microseconds(20);
 
