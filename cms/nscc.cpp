@@ -165,30 +165,30 @@ void Nscc::on_acked(const Acked& e) {
   }
   const Duration delay = std::max(e.rtt - base_rtt_, Duration::zero());
   add_delay(delay, e.ecn, e.at);
-  if (quick_adapt(false, e.ecn, delay, e.at)) return;  // [CMS-075]
+  if (quick_adapt({.ecn = e.ecn, .delay = delay}, e.at)) return;  // [CMS-075]
   const bool is_told = law_.learns_by_loss && e.remote.service_time > Duration::zero();
   const bool is_marked = e.ecn || (is_told && QueueSigns::is_mark(mean_.value()));
   if (!is_limited && doubles(is_marked, n)) return;
-  control(is_marked, delay, n, is_limited, e.at);
+  control({.ecn = is_marked, .delay = delay}, n, is_limited, e.at);
   const bool is_due =
       e.at - adjusted_at_ >= law_.adjust_period || gain_.received > law_.adjust_bytes;
   if (is_due) fulfil_adjustment(e.at);  // [CMS-081]
 }
 
 // The four quadrants of delay and ECN. [CMS-076 .. CMS-080]
-void Nscc::control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, Instant now) {
-  const bool is_slow = delay >= law_.target;
-  if (ecn) {
+void Nscc::control(const Signs& signs, uint32_t bytes, bool is_limited, Instant now) {
+  const bool is_slow = signs.delay >= law_.target;
+  if (signs.ecn) {
     if (is_slow) decrease(now);
     return;
   }
   if (is_limited) return;
   if (is_slow) {
     gain_.inc += at_most_inc(int128{law_.fair} * bytes);  // [CMS-082]
-  } else if (gain_.note(delay.ns() >= int64_t{law_.no_delay_ns}, bytes, window_bytes())) {
+  } else if (gain_.note(signs.delay.ns() >= int64_t{law_.no_delay_ns}, bytes, window_bytes())) {
     set_window(cwnd_q8_ + static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16 >> 8));
   } else {
-    const int128 gain = int128{law_.alpha_q24} * bytes * (law_.target - delay).ns();
+    const int128 gain = int128{law_.alpha_q24} * bytes * (law_.target - signs.delay).ns();
     gain_.inc += at_most_inc(gain >> 24);  // [CMS-083]
   }
   gain_.inc = std::min(gain_.inc, kIncMost);
@@ -246,13 +246,13 @@ void Nscc::fulfil_adjustment(Instant now) {
 // At most once in a base RTT and a target delay: the window becomes what has really arrived in the
 // last such period. True: the event is dealt with, or belongs to a burst that was. [CMS-089 ..
 // CMS-093]
-bool Nscc::quick_adapt(bool loss, bool ecn, Duration delay, Instant now) {
+bool Nscc::quick_adapt(const Signs& signs, Instant now) {
   if (!law_.quick_adapt) return false;
   bool is_done = false;
-  if (quick_.ignored < quick_.to_ignore && ecn) {
+  if (quick_.ignored < quick_.to_ignore && signs.ecn) {
     is_done = true;
   } else if (now >= quick_.end) {
-    const bool is_called = quick_.is_triggered || loss || delay > law_.quick_threshold;
+    const bool is_called = quick_.is_triggered || signs.loss || signs.delay > law_.quick_threshold;
     if (quick_.end != Instant::zero() && is_called &&
         quick_.achieved < window_max_ >> law_.quick_gate) {
       set_window(static_cast<int64_t>(quick_.achieved << 8));
@@ -339,7 +339,7 @@ void Nscc::on_lost(const Lost& e) {
   quick_.ignored += e.bytes;
   if (e.kind == LossKind::trimmed_lasthop && law_.credit_on) return;  // [CMS-097]
   quick_.is_triggered = true;                                         // [CMS-096]
-  if (!quick_adapt(true, true, Duration::zero(), e.at)) shrink(e.bytes);
+  if (!quick_adapt({.loss = true, .ecn = true}, e.at)) shrink(e.bytes);
 }
 
 void Nscc::add_delay(Duration delay, bool ecn, Instant now) {

@@ -109,9 +109,16 @@ class Nscc {
     bool note(bool is_delayed, uint32_t bytes, uint64_t window);
   };
 
+  // What an answer, or the lack of one, says about the path.
+  struct Signs {
+    bool loss = false;
+    bool ecn = false;                   // or another sign that counts as a mark
+    Duration delay = Duration::zero();  // of the queues
+  };
+
   void add_delay(Duration delay, bool ecn, Instant now);
-  bool quick_adapt(bool loss, bool ecn, Duration delay, Instant now);
-  void control(bool ecn, Duration delay, uint32_t bytes, bool is_limited, Instant now);
+  bool quick_adapt(const Signs& signs, Instant now);
+  void control(const Signs& signs, uint32_t bytes, bool is_limited, Instant now);
   void decrease(Instant now);
   void fulfil_adjustment(Instant now);
   void shrink(uint64_t bytes);

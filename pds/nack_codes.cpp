@@ -85,10 +85,11 @@ bool is_certainly_not_executed(NackCode code) { return says(code, kNotDone); }
 
 bool waits_for_application(NackCode code) { return says(code, kApplication); }
 
-bool is_possible(NackCode code, bool is_syn, bool is_rod) {
+bool is_possible(NackCode code, PdcState state, Mode mode) {
+  const bool is_syn = state == PdcState::syn;
   if (says(code, kNotInSyn) && is_syn) return false;
   if (says(code, kInSyn) && !is_syn) return false;
-  return is_rod || !says(code, kRod);
+  return mode == Mode::rod || !says(code, kRod);
 }
 
 bool peer_may_hold_state(NackCode code) { return says(code, kMayHold); }

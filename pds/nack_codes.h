@@ -1,7 +1,9 @@
 // What a NACK code means: a table with a row for each code. [PDS 10.2]
 #pragma once
 
+#include "pds/client.h"
 #include "pds/counters.h"
+#include "pds/pdc/pdc_state.h"
 
 #include "wire/code_points.h"
 
@@ -31,8 +33,9 @@ bool is_certainly_not_executed(wire::NackCode code);
 // The code reports that the peer waits for its application, which may take any time. [PDS-148]
 bool waits_for_application(wire::NackCode code);
 
-// Whether a peer can refuse our packet with that code: `is_syn`: our PDC is in SYN. [T-08]
-bool is_possible(wire::NackCode code, bool is_syn, bool is_rod);
+// Whether a peer can refuse a packet with that code; `state` and `mode` are those of the PDC that
+// sent it. [T-08]
+bool is_possible(wire::NackCode code, PdcState state, Mode mode);
 
 // The peer may still hold a PDC that a Close command would free. [PDS-I18]
 bool peer_may_hold_state(wire::NackCode code);

@@ -88,7 +88,7 @@ void Pds::ready(FlowId id, uint64_t bytes) {
   flow->ready = true;
   if (!has_pdcs(flow->key.mode)) return parts_.connectionless.wake(*flow);
   if (bytes != 0 && flow->path->ccc.has_credit()) {
-    flow->path->backlog.add(bytes);  // [CMS-016]
+    flow->path->backlog.add(bytes);          // [CMS-016]
     parts_.schedule.wake_path(*flow->path);  // it may have to ask for more
   }
   parts_.schedule.wake_flow(*flow);
@@ -149,8 +149,8 @@ void close_domain(Parts& parts, uint32_t sdi, bool abort, Instant now) {
   parts.table.for_each([&](Pdc& pdc) {
     if (pdc.sdi != sdi) return;
     if (abort) {
-      const Failure failure{FailureReason::no_key, {}, false};
-      parts.ending.fail(pdc, failure, Count::pdc_closed_no_key, false, now);
+      const Failure failure{.reason = FailureReason::no_key};
+      parts.ending.fail(pdc, failure, Count::pdc_closed_no_key, Notice::none, now);
     } else if (pdc.flow == nullptr || !pdc.flow->ready) {
       parts.ending.close(pdc, now);
     }
@@ -167,13 +167,13 @@ void Pds::close_all(bool abort, Instant now, uint32_t sdi) {
       const MessageHandle message = flow.message;
       flow.message = MessageHandle{};
       if (message == MessageHandle{}) return;
-      parts_.res.client.on_aborted(message, {FailureReason::aborted, {}, false}, now);
+      parts_.res.client.on_aborted(message, {.reason = FailureReason::aborted}, now);
     });
   }
   parts_.table.for_each([&](Pdc& pdc) {
     if (abort) {
-      const Failure failure{FailureReason::aborted, {}, false};
-      parts_.ending.fail(pdc, failure, Count::pdc_closed_aborted, false, now);
+      const Failure failure{.reason = FailureReason::aborted};
+      parts_.ending.fail(pdc, failure, Count::pdc_closed_aborted, Notice::none, now);
     } else {
       parts_.ending.close(pdc, now);
     }

@@ -196,7 +196,7 @@ void Rudi::on_nack(const wire::Nack& h, const RxDatagram& d, Instant now) {
       return with_.counters.add(Count::drop_nack_code);
     case NackReaction::fail_message:
     case NackReaction::fail_pdc:
-      return fail(*packet, {FailureReason::nack, h.nack_code, false}, now);
+      return fail(*packet, {.reason = FailureReason::nack, .nack = h.nack_code}, now);
     case NackReaction::resend_now:
     case NackReaction::resend_later:
       break;
@@ -209,7 +209,7 @@ void Rudi::on_nack(const wire::Nack& h, const RxDatagram& d, Instant now) {
   const bool is_counted =
       with_.config.patience == Patience::retries && with_.config.nack_retx_max != 31;
   if (is_counted && packet->nack_count > with_.config.nack_retx_max) {
-    return fail(*packet, {FailureReason::nack, h.nack_code, false}, now);
+    return fail(*packet, {.reason = FailureReason::nack, .nack = h.nack_code}, now);
   }
   if (reaction == NackReaction::resend_later) return delay(*packet, now);
   mark_lost(*packet, Count::rudi_retx_nack);
@@ -335,7 +335,7 @@ bool Rudi::has_too_long(PeerId peer, const PathLimit& limit) {
 void Rudi::end_too_long(PeerId peer, const PathLimit& limit, Instant now) {
   packets_.for_each([&](RudiPacket& p) {
     if (p.flow->key.peer != peer || p.bytes <= limit.datagram_bytes) return;
-    fail(p, {FailureReason::too_long, {}, false}, now);
+    fail(p, {.reason = FailureReason::too_long}, now);
   });
 }
 
@@ -353,9 +353,8 @@ void Rudi::forget(RudiPacket& packet) {
 }
 
 void Rudi::abort(Instant now) {
-  packets_.for_each([&](RudiPacket& packet) {
-    fail(packet, {FailureReason::aborted, {}, false}, now);
-  });
+  packets_.for_each(
+      [&](RudiPacket& packet) { fail(packet, {.reason = FailureReason::aborted}, now); });
 }
 
 }  // namespace uet::pds

@@ -106,7 +106,7 @@ void RudiTarget::abort(Instant now) {
   while (!answers_.empty()) {
     const Answer answer = answers_.pop_front();
     if (answer.data == MessageHandle{}) continue;
-    with_.client.on_aborted(answer.data, {FailureReason::aborted, {}, false}, now);
+    with_.client.on_aborted(answer.data, {.reason = FailureReason::aborted}, now);
   }
 }
 

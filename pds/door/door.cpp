@@ -77,7 +77,8 @@ Pdc* Door::look_up_syn(const Inbound& in, Instant now) {
     // An unauthenticated source opened this PDC first, and has not shown that it receives our
     // packets. [T-03]
     if (in.sdi() != 0 && pdc->is_unverified()) {
-      ending_.fail(*pdc, {FailureReason::aborted, {}, false}, Count::pdc_displaced, false, now);
+      ending_.fail(*pdc, {.reason = FailureReason::aborted}, Count::pdc_displaced, Notice::none,
+                   now);
       return open_target(in, from, now);
     }
     const bool is_same = pdc->start.psn() == in.start_psn || pdc->state() == PdcState::pending;

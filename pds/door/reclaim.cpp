@@ -23,8 +23,9 @@ void Reclaim::relieve_pressure(bool is_initiator, Instant now) {
   // others stay. [T-01]
   const bool is_flooded = !is_initiator && uint64_t{proofs_.half_open()} * 2 > table_.size();
   const bool may_close = (free == 0 || is_low) && !is_flooded;
+  const Victims victims = may_close ? Victims::established : Victims::half_open;
   retire(
-      is_initiator, may_close, [](const Pdc&) { return true; }, now);
+      is_initiator, victims, [](const Pdc&) { return true; }, now);
 }
 
 // Whether a peer may open one more PDC: it, its host (all peers with its IP address), the job and
@@ -49,7 +50,7 @@ bool Reclaim::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
     const auto is_candidate = [&](const Pdc& pdc) {
       return is_peer ? pdc.peer == peer : res_.peers[pdc.peer].host == p.host;
     };
-    retire(false, !is_flooded, is_candidate, now);
+    retire(false, is_flooded ? Victims::half_open : Victims::established, is_candidate, now);
     return false;
   }
   const bool is_job = !Shares::has_room(shares_.held({sdi, job.value()}), all_free, percent);
@@ -60,35 +61,35 @@ bool Reclaim::has_share(PeerId peer, uint32_t sdi, JobId job, Instant now) {
   const auto is_candidate = [&](const Pdc& pdc) {
     return pdc.sdi == sdi && (is_domain || pdc.job == job);
   };
-  retire(false, !is_flooded, is_candidate, now);
+  retire(false, is_flooded ? Victims::half_open : Victims::established, is_candidate, now);
   return false;
 }
 
 // Reclaims the longest idle of the given PDCs: half-open ones after their minimum time, others by
 // an orderly close where the state allows it. [PDS-181]
 template <class IsCandidate>
-void Reclaim::retire(bool is_initiator, bool may_close, IsCandidate&& is_candidate, Instant now) {
+void Reclaim::retire(bool is_initiator, Victims victims, IsCandidate&& is_candidate, Instant now) {
   uint32_t looked_at = 0;
-  uint32_t victims = 0;
+  uint32_t count = 0;
   for (Pdc& pdc : idle_.of(is_initiator)) {
-    if (++looked_at > kVictimsLookedAt || victims == kVictimsPerOpen) return;
+    if (++looked_at > kVictimsLookedAt || count == kVictimsPerOpen) return;
     if (!is_candidate(pdc)) continue;
     const bool busy = !pdc.tx.empty() || !pdc.messages.empty() || pdc.messages.is_kept() ||
                       pdc.responses.awaited() > 0;
     if (busy) continue;
     if (pdc.is_unheard()) {
-      ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
-      ++victims;
+      ending_.free_pdc(pdc, PdcEvent::freed, Outcome::clean, Remains::nothing, now);
+      ++count;
     } else if (!is_initiator && !pdc.proof.is_confirmed()) {
-      if (reclaim(pdc, now)) ++victims;
-    } else if (pdc.state() == PdcState::established && may_close) {
+      if (reclaim(pdc, now)) ++count;
+    } else if (pdc.state() == PdcState::established && victims == Victims::established) {
       res_.counters.add(Count::pressure_closes);
       if (is_initiator) {
         closing_.begin_close(pdc);
       } else {
         closing_.ask_close(pdc, now);
       }
-      ++victims;
+      ++count;
     }
   }
 }
@@ -106,7 +107,7 @@ bool Reclaim::reclaim(Pdc& pdc, Instant now) {
   if (!table_.may_bury()) return false;
   pdc.end.break_off(highest, is_doubtful);
   res_.counters.add(Count::pdc_reclaimed);
-  ending_.free_pdc(pdc, PdcEvent::freed, false, true, now);
+  ending_.free_pdc(pdc, PdcEvent::freed, Outcome::unfinished, Remains::tombstone, now);
   return true;
 }
 

@@ -30,8 +30,13 @@ class Reclaim {
   bool has_share(PeerId peer, uint32_t sdi, JobId job, Instant now);
 
  private:
+  // Which idle PDCs may go: half-open ones alone, or established ones by an orderly close as well.
+  enum class Victims : uint8_t {
+    half_open,
+    established,
+  };
   template <class IsCandidate>
-  void retire(bool is_initiator, bool may_close, IsCandidate&& is_candidate, Instant now);
+  void retire(bool is_initiator, Victims victims, IsCandidate&& is_candidate, Instant now);
   bool reclaim(Pdc& pdc, Instant now);
 
   Resources& res_;

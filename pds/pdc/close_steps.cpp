@@ -7,7 +7,7 @@ namespace uet::pds {
 bool CloseSteps::progress_close(Pdc& pdc, TxBatch& batch, Instant now) {
   if (pdc.life.is_draining() && !pdc.is_initiator()) {  // the peer has closed it; all is answered
     if (!pdc.tx.empty()) return true;
-    ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
+    ending_.free_pdc(pdc, PdcEvent::freed, Outcome::clean, Remains::nothing, now);
     return false;
   }
   if (pdc.state() == PdcState::quiesce && !pdc.messages.has_current() && !pdc.messages.is_kept()) {
@@ -36,8 +36,9 @@ std::optional<SlotKind> CloseSteps::due_packet(const Pdc& pdc) {
 // I14, I19. It says where the next PDC may begin. [PDS-053]
 void CloseSteps::on_close_answered(Pdc& pdc, const wire::Ack& ack, Instant now) {
   secure_psn_.learn_start(pdc, ack);
-  const bool clean = pdc.state() == PdcState::close_ack_wait;
-  ending_.free_pdc(pdc, PdcEvent::close_acked, clean, false, now);
+  const bool is_clean = pdc.state() == PdcState::close_ack_wait;
+  ending_.free_pdc(pdc, PdcEvent::close_acked, is_clean ? Outcome::clean : Outcome::unfinished,
+                   Remains::nothing, now);
 }
 
 // Target: a Close command that finds the last return packets unacknowledged. Most likely the peer
@@ -102,7 +103,9 @@ bool CloseSteps::finish_received_close(Pdc& pdc, Instant now) {
     h.expected_start_psn = secure_psn_.raise_floor(pdc);
   }
   replies_.queue_ack(h, res_.peers[pdc.peer].address, trigger.ev, pdc.sdi);
-  ending_.free_pdc(pdc, PdcEvent::close_command, pdc.state() != PdcState::error, true, now);
+  const bool is_clean = pdc.state() != PdcState::error;
+  ending_.free_pdc(pdc, PdcEvent::close_command, is_clean ? Outcome::clean : Outcome::unfinished,
+                   Remains::tombstone, now);
   return true;
 }
 

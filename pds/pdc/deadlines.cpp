@@ -10,12 +10,12 @@ void Deadlines::on_timer(Pdc& pdc, Instant now) {
   if (pdc.life.is_orphan()) {  // packets that were not refused by now have an unknown fate
                                // [PDS-190]
     if (pdc.end.at() > now) return schedule_.arm_by(pdc, pdc.end.at());
-    return ending_.fail(pdc, {FailureReason::nack, wire::NackCode::inv_dpdcid, false},
-                        Count::pdc_closed_nack, false, now);
+    return ending_.fail(pdc, {.reason = FailureReason::nack, .nack = wire::NackCode::inv_dpdcid},
+                        Count::pdc_closed_nack, Notice::none, now);
   }
   if (pdc.life.is_draining() && pdc.end.at() <= now) {
-    return ending_.fail(pdc, {FailureReason::nack, wire::NackCode::closing, false},
-                        Count::pdc_closed_nack, false, now);
+    return ending_.fail(pdc, {.reason = FailureReason::nack, .nack = wire::NackCode::closing},
+                        Count::pdc_closed_nack, Notice::none, now);
   }
   Instant next = pdc.life.is_draining() ? pdc.end.at() : Instant::never();
   if (!pdc.tx.empty() && !check_outstanding(pdc, next, now)) return;  // failed and gone
@@ -23,13 +23,13 @@ void Deadlines::on_timer(Pdc& pdc, Instant now) {
   check_stored(pdc, next, now);
   check_ack_delay(pdc, next, now);
   if (!proofs_.check_proof(pdc, next, now)) {
-    return ending_.fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout, false,
-                        now);
+    return ending_.fail(pdc, {.reason = FailureReason::timeout}, Count::pdc_closed_timeout,
+                        Notice::none, now);
   }
   proofs_.check_owed_proof(pdc, next, now);
   if (!probes_.check_tail(pdc, next, now)) {
-    return ending_.fail(pdc, {FailureReason::timeout, {}, false}, Count::pdc_closed_timeout,
-                        !pdc.is_initiator(), now);
+    return ending_.fail(pdc, {.reason = FailureReason::timeout}, Count::pdc_closed_timeout,
+                        pdc.is_initiator() ? Notice::none : Notice::close, now);
   }
   if (pdc.is_stalled() && !probe_window(pdc, next, now)) return;  // failed
 
@@ -55,7 +55,7 @@ bool Deadlines::check_close(Pdc& pdc, Instant& next, Instant now) {
   if (!pdc.end.is_awaited() || pdc.life.is_draining()) return true;
   if (pdc.end.at() <= now && pdc.state() == PdcState::pending) {  // T7: in silence [PDS-052]
     res_.counters.add(Count::new_pdc_timeout);
-    ending_.free_pdc(pdc, PdcEvent::expired, false, false, now);
+    ending_.free_pdc(pdc, PdcEvent::expired, Outcome::unfinished, Remains::nothing, now);
     return false;
   }
   if (pdc.end.at() <= now) {
@@ -75,7 +75,7 @@ bool Deadlines::check_idle(Pdc& pdc, Instant& next, Instant now) {
   if (idle_at > now) {
     next = std::min(next, idle_at);
   } else if (pdc.is_unheard()) {
-    ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
+    ending_.free_pdc(pdc, PdcEvent::freed, Outcome::clean, Remains::nothing, now);
     return false;
   } else if (pdc.state() == PdcState::established && !pdc.messages.is_kept()) {
     res_.counters.add(Count::idle_closes);
@@ -105,7 +105,8 @@ bool Deadlines::check_outstanding(Pdc& pdc, Instant& next, Instant now) {
                         : is_refused                                 ? Count::pdc_closed_refused
                         : is_ignored                                 ? Count::pdc_closed_ignored
                                                                      : Count::pdc_closed_timeout;
-    ending_.fail(pdc, failure, cause, is_refused || is_ignored || !pdc.is_initiator(), now);
+    const bool may_hold = is_refused || is_ignored || !pdc.is_initiator();
+    ending_.fail(pdc, failure, cause, may_hold ? Notice::close : Notice::none, now);
     return false;
   }
   if (pdc.waiting.is_refused()) {  // by count of refusals, patience outlasts this time
@@ -173,7 +174,7 @@ bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
   const TxSlot& oldest = pdc.tx[pdc.tx.base()];
   const Instant sent = now - oldest.sent_for(now) + SentTick::one();
   if (peer.is_unreachable(pdc.waiting.since(), sent, res_.config.unreachable_time, now)) {
-    failure = {FailureReason::unreachable, {}, false};
+    failure = {.reason = FailureReason::unreachable};
     return true;
   }
   if (res_.config.patience == Patience::time) {
@@ -181,7 +182,7 @@ bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
     if (!is_silent && !is_refused_for_long(pdc, now) && !is_ignored_for_long(pdc, now)) {
       return false;
     }
-    failure = {FailureReason::timeout, {}, false};
+    failure = {.reason = FailureReason::timeout};
     return true;
   }
   const bool expired = oldest.sent_for(now) >= loss_.rto_of(pdc, oldest);
@@ -189,7 +190,7 @@ bool Deadlines::out_of_patience(Pdc& pdc, Failure& failure, Instant now) const {
       !expired) {
     return false;
   }
-  failure = {FailureReason::timeout, {}, false};
+  failure = {.reason = FailureReason::timeout};
   return true;
 }
 
@@ -219,9 +220,9 @@ bool Deadlines::probe_window(Pdc& pdc, Instant& next, Instant now) {
   pdc.waiting.note_refused(now);
   const bool is_silent = now - silent_since >= res_.config.peer_timeout;
   if (is_silent || is_refused_for_long(pdc, now)) {
-    ending_.fail(pdc, {FailureReason::timeout, {}, false},
-                 is_silent ? Count::pdc_closed_timeout : Count::pdc_closed_refused, !is_silent,
-                 now);
+    ending_.fail(pdc, {.reason = FailureReason::timeout},
+                 is_silent ? Count::pdc_closed_timeout : Count::pdc_closed_refused,
+                 is_silent ? Notice::none : Notice::close, now);
     return false;
   }
   next = std::min(next, pdc.waiting.refused_since() + res_.config.refusal_patience());

@@ -16,28 +16,30 @@ bool tells_of_lost_peer(const Failure& failure) {
 // return packets hears from the tombstone that they arrived. [PDS-176, PDS-T14]
 void Ending::give_up_close(Pdc& pdc, Instant now) {
   const bool has_all = pdc.state() == PdcState::close_ack_wait;
+  const PdcEvent why = PdcEvent::close_given_up;
   res_.counters.add(Count::close_given_up);
   const Psn highest = pdc.rx.max_received();
   pdc.end.break_off(highest, !pdc.rx.all_received_below(highest + 1));
-  free_pdc(pdc, PdcEvent::close_given_up, has_all, has_all, now);
+  if (has_all) return free_pdc(pdc, why, Outcome::clean, Remains::tombstone, now);
+  free_pdc(pdc, why, Outcome::unfinished, Remains::nothing, now);
 }
 
 // I6, I18, T17. Everything unfinished is reported once; then the PDC is freed, or first tells the
 // peer: an initiator by a Close command, a target by one Close Request, whose answer it waits for
 // no longer than Close_REQ_Time. What a target executed may still be resent, by a SYN even where no
 // answer came through: a tombstone refuses it. [PDS-119, PDS-120, PDS-149, PDS-174, PDS-176]
-void Ending::fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now) {
-  end_by(pdc, PdcEvent::failed, failure, cause, peer_may_hold, now);
+void Ending::fail(Pdc& pdc, const Failure& failure, Count cause, Notice notice, Instant now) {
+  end_by(pdc, PdcEvent::failed, failure, cause, notice, now);
 }
 
 // T12, T14.
 void Ending::end_in_error(Pdc& pdc, PdcEvent event, Instant now) {
-  const Failure failure{FailureReason::closed, wire::NackCode::closing_in_err, false};
-  end_by(pdc, event, failure, Count::pdc_closed_in_err, false, now);
+  const Failure failure{.reason = FailureReason::closed, .nack = wire::NackCode::closing_in_err};
+  end_by(pdc, event, failure, Count::pdc_closed_in_err, Notice::none, now);
 }
 
-void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause,
-                    bool peer_may_hold, Instant now) {
+void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause, Notice notice,
+                    Instant now) {
   res_.counters.add(cause);
   const bool can_say = pdc.state() != PdcState::syn && pdc.state() != PdcState::error;
   const bool is_remembered = !pdc.is_initiator() && pdc.state() != PdcState::pending &&
@@ -45,9 +47,10 @@ void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count caus
   pdc.life.change(event);
   if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer, now);
   report_failures(pdc, failure, now);
-  if (!peer_may_hold || !can_say) {
+  if (notice == Notice::none || !can_say) {
     pdc.end.break_off(pdc.rx.max_received(), true);
-    return free_pdc(pdc, PdcEvent::freed, false, is_remembered, now);
+    const Remains remains = is_remembered ? Remains::tombstone : Remains::nothing;
+    return free_pdc(pdc, PdcEvent::freed, Outcome::unfinished, remains, now);
   }
   if (!pdc.is_initiator()) {
     pdc.end.want_request(now + res_.config.close_req);
@@ -58,7 +61,9 @@ void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count caus
 
 // No packet of the peer has reached this PDC, so there is nothing to close.
 void Ending::close(Pdc& pdc, Instant now) {
-  if (pdc.is_unheard()) return free_pdc(pdc, PdcEvent::freed, true, false, now);
+  if (pdc.is_unheard()) {
+    return free_pdc(pdc, PdcEvent::freed, Outcome::clean, Remains::nothing, now);
+  }
   if (pdc.is_initiator()) return closing_.begin_close(pdc);
   closing_.ask_close(pdc, now);
 }
@@ -170,17 +175,18 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
 
 void Ending::discard(Pdc& pdc) { release(pdc, PdcEvent::freed, Instant::never()); }
 
-void Ending::free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instant now) {
+void Ending::free_pdc(Pdc& pdc, PdcEvent why, Outcome outcome, Remains remains, Instant now) {
   UET_ASSERT(pdc.messages.empty());
   const PdcHandle handle = pdc.handle;
   const PeerId peer = pdc.peer;
-  if (clean) res_.counters.add(Count::pdc_closed_ok);
+  const bool is_clean = outcome == Outcome::clean;
+  if (is_clean) res_.counters.add(Count::pdc_closed_ok);
   // A peer that missed all answers of a reclaimed PDC may ask again for as long as peers are waited
   // for.
   const Duration kept =
       pdc.life.close_received() ? res_.config.tombstone_time : res_.config.peer_timeout;
-  release(pdc, why, tombstone ? now + kept : Instant::never());
-  res_.client.on_pdc_closed(handle, peer, clean, now);
+  release(pdc, why, remains == Remains::tombstone ? now + kept : Instant::never());
+  res_.client.on_pdc_closed(handle, peer, is_clean, now);
 }
 
 }  // namespace uet::pds

@@ -16,6 +16,24 @@
 
 namespace uet::pds {
 
+// Whether the peer hears of a failure. It needs to where it may still hold its end of the PDC.
+enum class Notice : uint8_t {
+  none,   // the PDC is freed at once
+  close,  // Close command of an initiator, Close Request of a target, where its state allows it
+};
+
+// What the peer had reached when the PDC was freed.
+enum class Outcome : uint8_t {
+  unfinished,
+  clean,  // it has finished what it began
+};
+
+// What answers late packets of a PDC that was freed.
+enum class Remains : uint8_t {
+  nothing,
+  tombstone,
+};
+
 class Ending {
  public:
   Ending(Resources& res, PdcTable& table, FlowTable& flows, Shares& shares, Schedule& schedule,
@@ -35,8 +53,8 @@ class Ending {
 
   // The peer does not answer the Close command: frees the PDC.
   void give_up_close(Pdc& pdc, Instant now);
-  // Reports everything unfinished once. Frees the PDC, unless the peer may still hold its end.
-  void fail(Pdc& pdc, const Failure& failure, Count cause, bool peer_may_hold, Instant now);
+  // Reports everything unfinished once. Frees the PDC, at once or after the notice.
+  void fail(Pdc& pdc, const Failure& failure, Count cause, Notice notice, Instant now);
   // The same for a PDC that closes in error. It is gone.
   void end_in_error(Pdc& pdc, PdcEvent event, Instant now);
   // Begins an orderly close, from either side.
@@ -47,11 +65,11 @@ class Ending {
   void abort_message(Pdc& pdc, const Failure& failure, Instant now);
   // The peer has not heard of this PDC.
   void discard(Pdc& pdc);
-  // `why`: the table row that ends it. `clean`: the peer has finished what it began.
-  void free_pdc(Pdc& pdc, PdcEvent why, bool clean, bool tombstone, Instant now);
+  // `why`: the table row that ends it.
+  void free_pdc(Pdc& pdc, PdcEvent why, Outcome outcome, Remains remains, Instant now);
 
  private:
-  void end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause, bool peer_may_hold,
+  void end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause, Notice notice,
               Instant now);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
   void forget_outstanding(Pdc& pdc);

@@ -72,7 +72,7 @@ std::optional<PathChange> PathReports::on_path_limit(const FabricAddress& to, Pa
     for_each_too_long(pdc, limit, [&](Psn psn, TxSlot& slot) {
       if (!res_.client.shorten(slot.ref)) {
         is_lost = true;
-        return loss_.give_up(pdc, psn, slot, {FailureReason::too_long, {}, false}, now);
+        return loss_.give_up(pdc, psn, slot, {.reason = FailureReason::too_long}, now);
       }
       is_cut = true;
       loss_.forget(pdc, slot);  // no congestion lost it
@@ -80,7 +80,8 @@ std::optional<PathChange> PathReports::on_path_limit(const FabricAddress& to, Pa
     });
     if (is_cut) schedule_.wake_path(*pdc.path);
     if (is_lost) {
-      ending_.fail(pdc, {FailureReason::closed, {}, false}, Count::pdc_closed_too_long, true, now);
+      ending_.fail(pdc, {.reason = FailureReason::closed}, Count::pdc_closed_too_long,
+                   Notice::close, now);
     } else if (is_cut && pdc.is_initiator()) {
       closing_.begin_close(pdc);
     }

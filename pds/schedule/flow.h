@@ -105,8 +105,8 @@ struct Path : ListNode<struct OpenPathTag> {
   }
   // A packet that is lost is to be sent again; or it was, has arrived, or is given up. These change
   // Losses and the backlog together. [CMS-018 .. CMS-021]
-  void mark(Pdc& pdc, TxSlot& slot, Psn psn, bool is_inferred) {
-    pdc.losses.mark(slot, psn, is_inferred);
+  void mark(Pdc& pdc, TxSlot& slot, Psn psn, LossSign sign) {
+    pdc.losses.mark(slot, psn, sign);
     if (slot.kind != SlotKind::data) return;  // takes no credit [CMS-193]
     backlog.mark(slot.bytes);
     // While the PDC is in SYN, and no answer is under way, one of its packets is repeated.

@@ -34,7 +34,7 @@ void Flows::retire_flows(Instant now) {
   while (Flow* const flow = flows_.next_released()) {
     for (Pdc& pdc : flow->pdcs) {
       if (pdc.is_unheard()) {
-        ending_.free_pdc(pdc, PdcEvent::freed, true, false, now);
+        ending_.free_pdc(pdc, PdcEvent::freed, Outcome::clean, Remains::nothing, now);
       } else if (!pdc.life.close_asked()) {
         closing_.begin_close(pdc);
       }

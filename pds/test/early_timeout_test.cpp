@@ -81,7 +81,7 @@ TEST_F(EarlyTimeoutTest, AnAnswerBeforeTheResendShowsIt) {
 // [PDS-254] As many resends as time-outs: another event shows that the packet is lost.
 TEST(LostAfterTimeoutsTest, IsNoEarlyTimeout) {
   TxSlot slot;
-  slot.state.set_lost(true);
+  slot.state.set_lost(LossSign::reported);
   for (int i = 0; i < 5; ++i) {
     slot.state.count_timeout();
     slot.state.count_resend();

@@ -95,11 +95,11 @@ std::string codes(Predicate&& holds) {
 
 // [T-08] What a peer cannot say of our packet is a forgery, or an error of the peer.
 TEST(NackCodesTest, SomeCodesCannotBe) {
-  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, /*is_syn=*/true, /*is_rod=*/true); }),
+  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, PdcState::syn, Mode::rod); }),
             "INV_DPDCID PKT_NOT_RCVD ACK_WITH_DATA");
-  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, /*is_syn=*/false, /*is_rod=*/true); }),
+  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, PdcState::established, Mode::rod); }),
             "INVALID_SYN NEW_START_PSN");
-  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, /*is_syn=*/false, /*is_rod=*/false); }),
+  EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, PdcState::established, Mode::rud); }),
             "ROD_OOO INVALID_SYN NEW_START_PSN");
 }
 

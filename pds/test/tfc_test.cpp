@@ -242,13 +242,13 @@ class TfcDestinationTest : public ::testing::Test {
     }
     return all;
   }
-  void rx(uint32_t psn, bool retx = false, bool syn = false) {
-    wire::Request h = b.request(psn, syn);
+  void rx(uint32_t psn, bool retx = false) {
+    wire::Request h = b.request(psn, false);
     h.retx = retx;
     b.rx(h, 1024);
   }
-  void rx_ordered(uint32_t psn, bool retx = false, bool syn = false) {
-    wire::Request h = b.request(psn, syn);
+  void rx_ordered(uint32_t psn, bool retx = false) {
+    wire::Request h = b.request(psn, false);
     h.type = wire::PdsType::rod_request;
     h.retx = retx;
     b.rx(h, 1024);

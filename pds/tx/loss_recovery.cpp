@@ -152,7 +152,8 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   res_.cells.on_lost(pdc, slot);
   pdc.losses.unask(slot);
   slot.state.end_wait();
-  pdc.path->mark(pdc, slot, news.psn, news.kind == cms::LossKind::inferred);
+  const bool is_inferred = news.kind == cms::LossKind::inferred;
+  pdc.path->mark(pdc, slot, news.psn, is_inferred ? LossSign::inferred : LossSign::reported);
   pdc.tx.settle(news.psn);
   pdc.stop_sending();  // it may stand among those with new packets only
   schedule_.want_send(pdc);

@@ -20,13 +20,13 @@ class Losses {
   }
 
   // It is to be sent again. Requires that it is not marked.
-  void mark(TxSlot& slot, Psn psn, bool is_inferred = false) {
-    slot.state.set_lost(true, is_inferred);
+  void mark(TxSlot& slot, Psn psn, LossSign sign = LossSign::reported) {
+    slot.state.set_lost(sign);
     if (lost_++ == 0 || psn.before(from_)) from_ = psn;
   }
   // It was sent, or has arrived.
   void unmark(TxSlot& slot) {
-    if (slot.state.set_lost(false)) --lost_;
+    if (slot.state.set_lost(LossSign::none)) --lost_;
   }
   // An ACK Request for it is due; then no longer.
   void ask(TxSlot& slot) {

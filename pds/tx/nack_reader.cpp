@@ -1,12 +1,18 @@
 // The reactions to NACK codes. [PDS 10.2]
 #include "pds/tx/nack_reader.h"
 
-#include "pds/tx/may_send.h"
 #include "pds/nack_codes.h"
+#include "pds/tx/may_send.h"
 
 namespace uet::pds {
 
 using wire::NackCode;
+
+namespace {
+Notice notice_after(NackCode code) {
+  return peer_may_hold_state(code) ? Notice::close : Notice::none;
+}
+}  // namespace
 
 // Everything that was sent moves to the new start and goes again. [PDS-051, PDS-I4]
 void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
@@ -15,8 +21,9 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
   if (!pdc.start.admit_move(res_.config.rebases_max)) {
     res_.counters.add(Count::psn_rebase_limit);
     // Nothing was taken at any of these starts: another PDC may try. [TSS-069]
-    return ending_.fail(pdc, {FailureReason::nack, h.nack_code, true}, Count::pdc_closed_nack,
-                        false, now);
+    const Failure untaken{
+        .reason = FailureReason::nack, .nack = h.nack_code, .not_delivered = true};
+    return ending_.fail(pdc, untaken, Count::pdc_closed_nack, Notice::none, now);
   }
   pdc.life.change(PdcEvent::start_given);
   res_.counters.add(Count::psn_rebased);
@@ -56,14 +63,13 @@ void NackReader::read_refusal(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
     if (!is_answer) return res_.counters.add(Count::drop_nack_range);
     res_.counters.add(Count::nacks_rx);
     res_.counters.add(nack_rx_count(h.nack_code));
-    return ending_.fail(pdc, {FailureReason::nack, h.nack_code, false}, Count::pdc_closed_nack,
-                        peer_may_hold_state(h.nack_code), now);
+    return ending_.fail(pdc, {.reason = FailureReason::nack, .nack = h.nack_code},
+                        Count::pdc_closed_nack, notice_after(h.nack_code), now);
   }
   res_.counters.add(Count::nacks_rx);
   res_.counters.add(nack_rx_count(h.nack_code));
   // A code that no peer can send in this state is forged, or so late that it is void. [T-08]
-  const bool is_syn = pdc.state() == PdcState::syn;
-  if (!is_possible(h.nack_code, is_syn, pdc.mode == Mode::rod)) {
+  if (!is_possible(h.nack_code, pdc.state(), pdc.mode)) {
     return res_.counters.add(Count::drop_nack_state);
   }
   proofs_.confirm(pdc, h);  // it names a packet that we sent
@@ -113,8 +119,8 @@ void NackReader::react(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant at, 
   if (closing && reaction == NackReaction::fail_pdc) {
     if (h.nack_code == NackCode::closing_in_err) res_.counters.add(Count::pdc_closed_in_err);
     const bool in_err = h.nack_code == NackCode::closing_in_err;
-    return ending_.free_pdc(pdc, in_err ? PdcEvent::closed_in_err : PdcEvent::close_void, !in_err,
-                            false, now);
+    return ending_.free_pdc(pdc, in_err ? PdcEvent::closed_in_err : PdcEvent::close_void,
+                            in_err ? Outcome::unfinished : Outcome::clean, Remains::nothing, now);
   }
   // A Close Request or NOOP that came too early for the peer, or the question for an answer: no
   // request was refused. [PDS-162, PDS 10.2, 0x19]
@@ -165,7 +171,7 @@ void NackReader::fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   slot.kind = SlotKind::noop;
   slot.ref = {};
   loss_.mark_lost(pdc, h.nack_psn, slot, cms::LossKind::refused, Count::retx_nack, now);
-  res_.client.on_failed(ref, {FailureReason::nack, h.nack_code, false}, now);
+  res_.client.on_failed(ref, {.reason = FailureReason::nack, .nack = h.nack_code}, now);
 }
 
 // A packet that is known to have arrived is not lost, whatever a late NACK reports; but the two
@@ -202,7 +208,7 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
 // and not the ACK Request. Other codes prove it only for a packet that was sent once. [PDS-119,
 // PDS-176, PDS-190]
 void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Instant now) {
-  Failure failure{FailureReason::nack, h.nack_code, false};
+  Failure failure{.reason = FailureReason::nack, .nack = h.nack_code};
   const bool is_closing = h.nack_code == NackCode::closing;
   const bool is_proof = is_closing || !slot.state.was_resent();
   const bool is_of_packet = (is_closing && h.retx) || !slot.state.was_asked();
@@ -229,7 +235,7 @@ void NackReader::fail_by_nack(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
                                     : pdc.life.is_orphan() || await_verdicts(pdc, failure, now);
     if (goes_on && !pdc.tx.empty()) return;
   }
-  ending_.fail(pdc, failure, Count::pdc_closed_nack, peer_may_hold_state(h.nack_code), now);
+  ending_.fail(pdc, failure, Count::pdc_closed_nack, notice_after(h.nack_code), now);
 }
 
 // The peer is done with the PDC and remembers what it received on it: it can answer every packet
@@ -296,8 +302,8 @@ bool NackReader::nack_limit_reached(Pdc& pdc, TxSlot& slot, NackCode code, Insta
   slot.state.count_refusal();
   if (res_.config.patience == Patience::time || res_.config.nack_retx_max == 31) return false;
   if (slot.state.refusals() <= res_.config.nack_retx_max) return false;
-  ending_.fail(pdc, {FailureReason::nack, code, false}, Count::pdc_closed_nack,
-               pdc.state() != PdcState::syn, now);
+  ending_.fail(pdc, {.reason = FailureReason::nack, .nack = code}, Count::pdc_closed_nack,
+               pdc.state() == PdcState::syn ? Notice::none : Notice::close, now);
   return true;
 }
 

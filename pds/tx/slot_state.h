@@ -6,6 +6,13 @@
 
 namespace uet::pds {
 
+// Why a packet counts as lost.
+enum class LossSign : uint8_t {
+  none,      // it does not
+  reported,  // by a NACK or a time-out
+  inferred,  // later packets have arrived
+};
+
 class SlotState {
  public:
   static constexpr uint8_t kResendsMost = 63;
@@ -55,11 +62,12 @@ class SlotState {
   void end_wait() { is_refused_ = is_quiet_ = false; }
   void answer() { is_answered_ = true; }
 
-  // Losses counts these. Whether it changed. inferred: neither a NACK nor a time-out says so.
-  bool set_lost(bool lost, bool inferred = false) {
+  // Losses counts these. Whether it has become lost, or is not any more.
+  bool set_lost(LossSign sign) {
+    const bool lost = sign != LossSign::none;
     const bool changed = is_lost_ != lost;
     is_lost_ = lost;
-    is_inferred_ = inferred;
+    is_inferred_ = sign == LossSign::inferred;
     return changed;
   }
   bool set_ask_due(bool due) {

@@ -16,11 +16,17 @@ std::string hex(const Octets& octets) {
   return out;
 }
 
+// The short forms of headers that both ends may use.
+struct Forms {
+  bool medium = false;
+  bool small = false;
+};
+
 class HeadersTest : public PairTest {
  protected:
-  void begin(bool medium, bool small) {
-    config_.medium_headers = medium;
-    config_.small_headers = small;
+  void begin(const Forms& forms) {
+    config_.medium_headers = forms.medium;
+    config_.small_headers = forms.small;
     start();
   }
   Destination capable() const {
@@ -73,7 +79,7 @@ TEST_F(HeadersTest, TheStandardHeaderIsTheDefault) {
 // [SES-042, SES-039, WIRE-066] opcode 9, REL and HD and both ends; length 4; generation 0 and job
 // 0x102; process 7; index 3; header data; initiator 100; tag; payload.
 TEST_F(HeadersTest, AMediumTaggedSendIsThirtyTwoOctets) {
-  begin(true, false);
+  begin({.medium = true});
   const Octets data = pattern(4);
   SendRequest s = send_request(data);
   s.tagged = true;
@@ -102,7 +108,7 @@ TEST_F(HeadersTest, AMediumTaggedSendIsThirtyTwoOctets) {
 
 // [SES-018, SES-042] A write has its offset where header data would be: one of the two, not both.
 TEST_F(HeadersTest, AMediumWriteHasAnOffsetOrData) {
-  begin(true, false);
+  begin({.medium = true});
   Octets memory(64);
   const uint64_t key = expose(memory);
   const Octets data = pattern(2);
@@ -128,7 +134,7 @@ TEST_F(HeadersTest, AMediumWriteHasAnOffsetOrData) {
 
 // [SES-071] An untagged send has no match field and no offset, whatever its post says of a tag.
 TEST_F(HeadersTest, AnUntaggedSendHasNoTag) {
-  begin(false, false);
+  begin({});
   const Octets data = pattern(4);
   SendRequest s = send_request(data);
   s.tag = 0x1122334455667788;
@@ -143,7 +149,7 @@ TEST_F(HeadersTest, AnUntaggedSendHasNoTag) {
 
 // [SES-042, SES-074] One packet only; and no request whose answer is a separate message.
 TEST_F(HeadersTest, LongMessagesAndReadsKeepTheStandardHeader) {
-  begin(true, true);
+  begin({.medium = true, .small = true});
   Octets room(5000);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
@@ -159,7 +165,7 @@ TEST_F(HeadersTest, LongMessagesAndReadsKeepTheStandardHeader) {
 // [SES-045, SES-041, SES-008, WIRE-065] opcode 1, REL and both ends; length 3; job; process; the
 // key as the index; offset; payload. Read on RUDI alike.
 TEST_F(HeadersTest, ASmallWriteIsTwentyOctets) {
-  begin(false, true);
+  begin({.small = true});
   Octets memory(64);
   const uint64_t key = expose_optimized(memory);
   ASSERT_EQ(key, uint64_t{1} << 62 | 1);
@@ -191,7 +197,7 @@ TEST_F(HeadersTest, ASmallWriteIsTwentyOctets) {
 // [SES-042, SES-140, WIRE-078] On RUDI PDS joins request and answer, so reads go short too, and are
 // answered by the small response with data.
 TEST_F(HeadersTest, ReadsOnRudiGoShort) {
-  begin(true, true);
+  begin({.medium = true, .small = true});
   Octets memory = pattern(12), back(12);
   const uint64_t key = expose(memory, kRemoteRead, /*takes_small=*/true);
   RmaRequest read = rma_request(true, back, key);
@@ -213,7 +219,7 @@ TEST_F(HeadersTest, ReadsOnRudiGoShort) {
 
 // [SES-041, SES-054] Atomics take the short headers too; the extension follows the header.
 TEST_F(HeadersTest, AtomicsGoWithTheShortHeaders) {
-  begin(true, true);
+  begin({.medium = true, .small = true});
   alignas(8) std::array<uint64_t, 2> number{40, 7};
   Octets unused(1);
   RegionRequest r;
@@ -253,7 +259,7 @@ TEST_F(HeadersTest, ASmallWritePassesADisabledIndex) {
   options_.mode = pds::Mode::rod;
   config_.profiles = kAiBase;  // nothing is kept
   config_.disable_index = true;
-  begin(false, true);
+  begin({.small = true});
   Octets memory(64);
   const uint64_t key = expose_optimized(memory);
   const Octets data = pattern(3);
@@ -271,7 +277,7 @@ TEST_F(HeadersTest, ASmallWritePassesADisabledIndex) {
 TEST_F(HeadersTest, AMediumSendIsSentAgain) {
   options_.mode = pds::Mode::rod;
   config_.profiles = kAiBase;
-  begin(true, false);
+  begin({.medium = true});
   const Octets data = pattern(3);
   ASSERT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
   settle();
@@ -286,7 +292,7 @@ TEST_F(HeadersTest, AMediumSendIsSentAgain) {
 
 // [T-02] PDS asks for the job of a first request: all three headers have it in the same place.
 TEST_F(HeadersTest, TheJobIsReadFromAnyRequestThatOpensAPdc) {
-  begin(false, false);
+  begin({});
   Octets header(12);
   header[4] = std::byte{9};  // ri_generation
   header[5] = std::byte{1};

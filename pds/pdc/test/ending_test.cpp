@@ -8,7 +8,7 @@ namespace {
 
 class EndingPartTest : public AllParts {
  protected:
-  static constexpr Failure kTimeout{FailureReason::timeout, {}, false};
+  static constexpr Failure kTimeout{.reason = FailureReason::timeout};
 
   // A target as Door counts it.
   Pdc& counted_target(bool is_proven = true) {
@@ -44,7 +44,7 @@ TEST_F(EndingPartTest, AFailureIsReportedOnceForEachUnfinishedThing) {
   queued->message = MessageHandle(9);
   pdc.messages.add_return(*queued);
   slot(pdc, 2).kind = SlotKind::close_req;
-  ending_.fail(pdc, kTimeout, Count::pdc_closed_timeout, false, kNow);
+  ending_.fail(pdc, kTimeout, Count::pdc_closed_timeout, Notice::none, kNow);
   EXPECT_EQ(client_.failed, std::vector<uint32_t>{0}) << "+1 is answered, +2 is no packet of it";
   EXPECT_EQ(client_.aborted, (std::vector<uint32_t>{1, 9}));
   EXPECT_EQ(client_.closed, std::vector<bool>{false});
@@ -58,7 +58,7 @@ TEST_F(EndingPartTest, AFailedPdcLeavesTheWindowOfItsPath) {
   Pdc& other = counted_initiator();
   send(failing, 3);
   send(other, 1);
-  ending_.fail(failing, kTimeout, Count::pdc_closed_timeout, false, kNow);
+  ending_.fail(failing, kTimeout, Count::pdc_closed_timeout, Notice::none, kNow);
   EXPECT_EQ(path_.ccc.inflight_bytes(), slot(other, 0).bytes);
   EXPECT_TRUE(was_called("wake_path"));
 }
@@ -68,7 +68,7 @@ TEST_F(EndingPartTest, APdcThatThePeerMayHoldSaysThatItEnds) {
   Pdc& initiator = counted_initiator();
   Pdc& target = counted_target();
   for (Pdc* const pdc : {&initiator, &target}) {
-    ending_.fail(*pdc, kTimeout, Count::pdc_closed_timeout, true, kNow);
+    ending_.fail(*pdc, kTimeout, Count::pdc_closed_timeout, Notice::close, kNow);
     EXPECT_EQ(pdc->state(), PdcState::error);
   }
   EXPECT_EQ(count_of("want_control"), 2u);
@@ -81,7 +81,7 @@ TEST_F(EndingPartTest, APdcThatThePeerMayHoldSaysThatItEnds) {
 // [PDS-I6] In SYN there is no PDCID to say it to.
 TEST_F(EndingPartTest, APdcInSynEndsAtOnce) {
   Pdc& pdc = counted_in_syn();
-  ending_.fail(pdc, kTimeout, Count::pdc_closed_timeout, true, kNow);
+  ending_.fail(pdc, kTimeout, Count::pdc_closed_timeout, Notice::close, kNow);
   EXPECT_EQ(table_.size(), 0u);
 }
 
@@ -90,14 +90,14 @@ TEST_F(EndingPartTest, APdcInSynEndsAtOnce) {
 TEST_F(EndingPartTest, AFailedTargetIsRemembered) {
   Pdc& pdc = counted_target();
   pdc.rx.accept(res_.rx_pool, kFirst, false);
-  ending_.fail(pdc, kTimeout, Count::pdc_closed_timeout, false, kNow);
+  ending_.fail(pdc, kTimeout, Count::pdc_closed_timeout, Notice::none, kNow);
   ASSERT_NE(grave(), nullptr);
   EXPECT_EQ(grave()->close_psn, kFirst);
   EXPECT_TRUE(grave()->is_doubtful);
   EXPECT_EQ(grave()->until, kNow + res_.config.peer_timeout);
   table_.expire_tombstones(kNow + res_.config.peer_timeout);
-  ending_.fail(counted_target(), {FailureReason::aborted, {}, false}, Count::pdc_closed_aborted,
-               false, kNow);
+  ending_.fail(counted_target(), {.reason = FailureReason::aborted}, Count::pdc_closed_aborted,
+               Notice::none, kNow);
   EXPECT_EQ(grave(), nullptr);
 }
 
@@ -110,7 +110,7 @@ TEST_F(EndingPartTest, IdlePdcsTowardALostPeerClose) {
   peers_[peer_].first_path = &path_;
   path_.flows.push_back(flow_);
   send(busy, 1);
-  ending_.fail(failing, kTimeout, Count::pdc_closed_timeout, false, kNow);
+  ending_.fail(failing, kTimeout, Count::pdc_closed_timeout, Notice::none, kNow);
   EXPECT_EQ(idle.state(), PdcState::quiesce);
   EXPECT_EQ(busy.state(), PdcState::established);
   path_.flows.erase(flow_);
@@ -120,7 +120,7 @@ TEST_F(EndingPartTest, IdlePdcsTowardALostPeerClose) {
 TEST_F(EndingPartTest, AnEndedTargetGivesItsSharesBack) {
   Pdc& pdc = counted_target(false);
   EXPECT_EQ(peers_[peer_].targets, 1u);
-  ending_.free_pdc(pdc, PdcEvent::freed, true, false, kNow);
+  ending_.free_pdc(pdc, PdcEvent::freed, Outcome::clean, Remains::nothing, kNow);
   EXPECT_EQ(peers_[peer_].targets, 0u);
   EXPECT_EQ(peers_[peer_].half_open, 0u);
   EXPECT_EQ(proofs_.half_open(), 0u);
@@ -138,7 +138,7 @@ TEST_F(EndingPartTest, AnEndedTargetFreesWhatItKept) {
   ReorderedPacket packet;
   packet.trigger.psn = kFirst + 7;
   pdc.order.keep(packet);
-  ending_.free_pdc(pdc, PdcEvent::freed, true, false, kNow);
+  ending_.free_pdc(pdc, PdcEvent::freed, Outcome::clean, Remains::nothing, kNow);
   EXPECT_EQ(calls_of("free"), (Calls{"free_stored 1003", "free reordered 1007"}));
 }
 
@@ -159,7 +159,7 @@ TEST_F(EndingPartTest, AReleasedFlowGoesWithItsLastPdc) {
   Pdc& pdc = counted_in_syn();
   flow_.is_released = true;
   EXPECT_FALSE(flows_.has_released());
-  ending_.free_pdc(pdc, PdcEvent::freed, false, false, kNow);
+  ending_.free_pdc(pdc, PdcEvent::freed, Outcome::unfinished, Remains::nothing, kNow);
   EXPECT_EQ(flows_.next_released(), &flow_);
 }
 

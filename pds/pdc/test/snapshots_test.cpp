@@ -50,7 +50,7 @@ TEST_F(SnapshotsPartTest, AnInitiatorThatWaits) {
   Pdc& pdc = initiator(Mode::rod);
   send(pdc, 3);
   pdc.messages.start(kMessage, false);
-  path_.mark(pdc, slot(pdc, 1), kFirst + 1, false);
+  path_.mark(pdc, slot(pdc, 1), kFirst + 1, LossSign::reported);
   slot(pdc, 0).state.count_timeout();
   slot(pdc, 0).state.count_timeout();
   slot(pdc, 0).state.count_refusal();

@@ -20,17 +20,17 @@ void IdleList::heard(Pdc&, Instant) { note("heard"); }
 void Closing::begin_close(Pdc&) { note("begin_close"); }
 void Closing::ask_close(Pdc&, Instant) { note("ask_close"); }
 
-void Ending::fail(Pdc&, const Failure& failure, Count, bool peer_may_hold, Instant) {
+void Ending::fail(Pdc&, const Failure& failure, Count, Notice notice, Instant) {
   note(std::string("fail, ") + (failure.not_delivered ? "not executed" : "fate unknown") +
-       (peer_may_hold ? ", the peer may hold its end" : ""));
+       (notice == Notice::close ? ", the peer may hold its end" : ""));
 }
 void Ending::close_idle_toward(PeerId, Instant) { note("close_idle_toward"); }
 void Ending::abort_returns(Pdc&, const Failure&, Instant) { note("abort_returns"); }
 void Ending::abort_message(Pdc&, const Failure&, Instant) { note("abort_message"); }
 void Ending::discard(Pdc&) { note("discard"); }
-void Ending::free_pdc(Pdc&, PdcEvent why, bool clean, bool tombstone, Instant) {
-  note(std::string("free_pdc: ") + name(why) + (clean ? ", clean" : "") +
-       (tombstone ? ", with a tombstone" : ""));
+void Ending::free_pdc(Pdc&, PdcEvent why, Outcome outcome, Remains remains, Instant) {
+  note(std::string("free_pdc: ") + name(why) + (outcome == Outcome::clean ? ", clean" : "") +
+       (remains == Remains::tombstone ? ", with a tombstone" : ""));
 }
 
 bool CloseSteps::progress_close(Pdc&, TxBatch&, Instant) {

@@ -140,16 +140,23 @@ TEST_F(AckSchedulerPartTest, AnAckForAnotherReasonAnswersTheLastPacket) {
   EXPECT_FALSE(acks_.is_behind());
 }
 
+// What a packet says, or has met.
+struct Says {
+  bool ar = false;
+  bool ce = false;
+  bool retx = false;
+  uint32_t bytes = 0;
+};
+
 class AckSchedulerTest : public ::testing::Test {
  protected:
   // A packet arrives; `cack` is the cumulative ACK after it.
-  void arrive(uint32_t psn, uint32_t cack, bool ar = false, bool ce = false, bool retx = false,
-              uint32_t bytes = 0) {
+  void arrive(uint32_t psn, uint32_t cack, const Says& says = {}) {
     AckedRequest r;
-    r.trigger = {Psn(psn), Entropy(static_cast<uint16_t>(psn)), ce, retx};
-    r.ar = ar;
+    r.trigger = {Psn(psn), Entropy(static_cast<uint16_t>(psn)), says.ce, says.retx};
+    r.ar = says.ar;
     r.covered = psn <= cack;
-    r.payload_bytes = bytes;
+    r.payload_bytes = says.bytes;
     acks_.on_accepted(rules_, r, Psn(cack));
   }
   Count take() {
@@ -166,18 +173,18 @@ class AckSchedulerTest : public ::testing::Test {
 TEST_F(AckSchedulerTest, EachTriggerAlone) {
   arrive(1, 1);
   EXPECT_FALSE(acks_.is_due());
-  arrive(2, 2, true);
+  arrive(2, 2, {.ar = true});
   ASSERT_TRUE(acks_.is_due());
   EXPECT_EQ(take(), Count::ack_ar);
   EXPECT_EQ(last_.psn, Psn(2));
   EXPECT_FALSE(acks_.is_due());
-  arrive(3, 3, false, true);
+  arrive(3, 3, {.ce = true});
   EXPECT_EQ(take(), Count::ack_ecn);
   EXPECT_TRUE(last_.ce);
-  arrive(4, 4, false, false, true);
+  arrive(4, 4, {.retx = true});
   EXPECT_EQ(take(), Count::ack_retx);
   rules_.on_ecn = false;
-  arrive(5, 5, false, true);
+  arrive(5, 5, {.ce = true});
   EXPECT_FALSE(acks_.is_due());
   rules_.per_packet = true;
   arrive(6, 6);
@@ -186,9 +193,9 @@ TEST_F(AckSchedulerTest, EachTriggerAlone) {
 
 // [PDS-082, PDS-A7] Payload counts, a packet for at least the minimum; an ACK resets the count.
 TEST_F(AckSchedulerTest, CountsOctets) {
-  for (uint32_t p = 1; p <= 3; ++p) arrive(p, p, false, false, false, 4096);
+  for (uint32_t p = 1; p <= 3; ++p) arrive(p, p, {.bytes = 4096});
   EXPECT_FALSE(acks_.is_due());
-  arrive(4, 4, false, false, false, 4096);
+  arrive(4, 4, {.bytes = 4096});
   EXPECT_TRUE(acks_.is_due());
   EXPECT_EQ(take(), Count::ack_bytes);
   for (uint32_t p = 5; p <= 19; ++p) arrive(p, p);
@@ -200,24 +207,24 @@ TEST_F(AckSchedulerTest, CountsOctets) {
 // [PDS-083] The client may let an ACK of received octets wait, until they are 16 times the
 // trigger or something else wants the ACK.
 TEST_F(AckSchedulerTest, AnAckOfOctetsMayWait) {
-  arrive(1, 1, false, false, false, 8192);
+  arrive(1, 1, {.bytes = 8192});
   EXPECT_FALSE(acks_.may_wait()) << "none is due";
-  for (uint32_t p = 2; p <= 31; ++p) arrive(p, p, false, false, false, 8192);
+  for (uint32_t p = 2; p <= 31; ++p) arrive(p, p, {.bytes = 8192});
   EXPECT_TRUE(acks_.is_due());
   EXPECT_TRUE(acks_.may_wait());
-  arrive(32, 32, false, false, false, 8192);
+  arrive(32, 32, {.bytes = 8192});
   EXPECT_FALSE(acks_.may_wait()) << "256 KiB";
   take();
   EXPECT_FALSE(acks_.may_wait()) << "it has left";
-  for (uint32_t p = 33; p <= 34; ++p) arrive(p, p, false, false, false, 8192);
+  for (uint32_t p = 33; p <= 34; ++p) arrive(p, p, {.bytes = 8192});
   EXPECT_TRUE(acks_.may_wait());
-  arrive(35, 35, true, false, false, 8192);
+  arrive(35, 35, {.ar = true, .bytes = 8192});
   EXPECT_FALSE(acks_.may_wait()) << "the source asks";
 }
 
 // [PDS-A9] While an AR packet is above a hole: every fourth arrival, and when it is covered.
 TEST_F(AckSchedulerTest, TellsAboutHolesBelowAnArPacket) {
-  arrive(10, 1, true);
+  arrive(10, 1, {.ar = true});
   take();
   std::vector<uint32_t> acked;
   for (uint32_t p = 20; p < 30; ++p) {
@@ -237,8 +244,8 @@ TEST_F(AckSchedulerTest, TellsAboutHolesBelowAnArPacket) {
 
 // [PDS-A6, PDS 8.1 M] A CE mark is reported, even if later packets have none.
 TEST_F(AckSchedulerTest, CeIsNotLostToALaterPacket) {
-  arrive(1, 1, false, true);
-  arrive(2, 2, true);
+  arrive(1, 1, {.ce = true});
+  arrive(2, 2, {.ar = true});
   take();
   EXPECT_TRUE(last_.ce);
   EXPECT_EQ(last_.psn, Psn(1));

@@ -57,7 +57,7 @@ TEST_F(TurnsPartTest, ABatchBeginsWithAnswers) {
   Pdc& fresh = with_message();
   Pdc& lossy = with_message();
   send(lossy, 1);
-  path_.mark(lossy, slot(lossy, 0), kFirst, false);
+  path_.mark(lossy, slot(lossy, 0), kFirst, LossSign::reported);
   for (Pdc* const pdc : {&fresh, &lossy}) schedule_.want_send(*pdc);
   schedule_.want_control(fresh);
   transmit();

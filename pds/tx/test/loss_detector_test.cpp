@@ -88,7 +88,7 @@ class LossDetectorTest : public ::testing::Test {
                         [&](Psn p, TxSlot& slot, LossCause cause) {
                           EXPECT_EQ(cause, want);
                           slot.state.land();
-                          slot.state.set_lost(true);
+                          slot.state.set_lost(LossSign::reported);
                           window_.settle(p);
                           lost.push_back(p.value());
                         });
@@ -96,7 +96,7 @@ class LossDetectorTest : public ::testing::Test {
   }
   void resend(uint32_t psn, int64_t at_us) {
     TxSlot& s = window_[Psn(psn)];
-    s.state.set_lost(false);
+    s.state.set_lost(LossSign::none);
     s.state.send();
     s.state.count_resend();
     s.note_sent(at(at_us));

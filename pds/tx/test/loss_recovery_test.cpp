@@ -118,7 +118,8 @@ TEST_F(LossRecoveryPartTest, PacketsOfAnEarlyTimeoutAreInFlightAgain) {
 TEST_F(LossRecoveryPartTest, APacketThatIsGivenUpFailsOnce) {
   Pdc& pdc = initiator();
   send(pdc, 2);
-  const Failure failure{FailureReason::nack, wire::NackCode::closing, true};
+  const Failure failure{
+      .reason = FailureReason::nack, .nack = wire::NackCode::closing, .not_delivered = true};
   loss_.give_up(pdc, kFirst, slot(pdc, 0), failure, kNow);
   EXPECT_EQ(client_.failed, std::vector<uint32_t>{0});
   EXPECT_EQ(pdc.tx.base(), kFirst + 1);

@@ -45,7 +45,7 @@ TEST(SlotStateTest, EachStep) {
       {"refuse", [](SlotState& s) { s.refuse(); }, "FR", "R", "R"},
       {"end_wait", [](SlotState& s) { s.end_wait(); }, "F", "A", ""},
       {"answer", [](SlotState& s) { s.answer(); }, "FDQ", "AD", "DR"},
-      {"set_lost", [](SlotState& s) { s.set_lost(true); }, "FLQ", "AL", "LR"},
+      {"set_lost", [](SlotState& s) { s.set_lost(LossSign::reported); }, "FLQ", "AL", "LR"},
       {"set_ask_due", [](SlotState& s) { s.set_ask_due(true); }, "FKQ", "AK", "RK"},
       {"note_asked", [](SlotState& s) { s.note_asked(); }, "FQS", "AS", "RS"},
       {"set_quiet", [](SlotState& s) { s.set_quiet(false); }, "F", "A", "R"},
@@ -73,12 +73,12 @@ TEST(SlotStateTest, ReportsWhetherAMarkChanged) {
   EXPECT_FALSE(s.land());
   s.send();
   EXPECT_TRUE(s.land());
-  EXPECT_TRUE(s.set_lost(true));
-  EXPECT_FALSE(s.set_lost(true));
-  EXPECT_TRUE(s.set_lost(false));
-  EXPECT_TRUE(s.set_lost(true, true));
+  EXPECT_TRUE(s.set_lost(LossSign::reported));
+  EXPECT_FALSE(s.set_lost(LossSign::reported));
+  EXPECT_TRUE(s.set_lost(LossSign::none));
+  EXPECT_TRUE(s.set_lost(LossSign::inferred));
   EXPECT_TRUE(s.is_inferred());
-  EXPECT_TRUE(s.set_lost(false));
+  EXPECT_TRUE(s.set_lost(LossSign::none));
   EXPECT_FALSE(s.is_inferred());
   EXPECT_TRUE(s.set_ask_due(true));
   EXPECT_FALSE(s.set_ask_due(true));
