@@ -7,6 +7,7 @@
 #pragma once
 
 #include "cms/config.h"
+#include "cms/congestion_window.h"
 #include "cms/events.h"
 
 #include "base/assert.h"
@@ -70,5 +71,6 @@ class AimdWindow {
   Instant decreased_at_;
   BeforeTimeouts before_;
 };
+static_assert(CongestionWindow<AimdWindow>);
 
 }  // namespace uet::cms

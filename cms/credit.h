@@ -2,6 +2,9 @@
 // [cms.md 5.1]
 #pragma once
 
+#include "base/time.h"
+
+#include <concepts>
 #include <cstdint>
 
 namespace uet::cms {
@@ -21,6 +24,24 @@ enum class CreditNews : uint8_t {
   old,         // overtaken, or made up: it takes nothing back
   impossible,  // TFC: more than was sent
   unused,      // no credit is in use here
+};
+
+// How long data waits for credit, and when to ask the destination again. [CMS-129]
+//
+//   deadline()          when to ask; never() while nothing waits. May be in the past.
+//   on_requested(now)   a request leaves, or would if a PDC could carry one. Each one doubles the
+//                       time until the next, up to a limit.
+//   on_nothing_waits()  nothing waits for credit any more.
+//   is_unanswered()     that limit is reached, and no credit came.
+//   on_nobody_asks()    no PDC can ask, or no request is answered: one packet may go without
+//   credit.
+template <class S>
+concept AsksForCredit = requires(S source, const S& seen, Instant now) {
+  { seen.deadline() } -> std::same_as<Instant>;
+  { source.on_requested(now) } -> std::same_as<void>;
+  { source.on_nothing_waits() } -> std::same_as<void>;
+  { seen.is_unanswered() } -> std::same_as<bool>;
+  { source.on_nobody_asks() } -> std::same_as<void>;
 };
 
 }  // namespace uet::cms

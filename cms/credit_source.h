@@ -113,5 +113,6 @@ class CreditSource {
   bool is_blocked_ = false;  // data waited without credit when last heard of
   bool is_untold_ = false;   // more is wanted than was told, or a loss is to be told
 };
+static_assert(AsksForCredit<CreditSource>);
 
 }  // namespace uet::cms

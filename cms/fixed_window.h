@@ -2,6 +2,7 @@
 #pragma once
 
 #include "cms/config.h"
+#include "cms/congestion_window.h"
 #include "cms/events.h"
 
 #include "base/assert.h"
@@ -30,5 +31,6 @@ class FixedWindow {
   uint64_t window_;
   uint64_t inflight_ = 0;
 };
+static_assert(CongestionWindow<FixedWindow>);
 
 }  // namespace uet::cms

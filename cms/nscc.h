@@ -3,6 +3,7 @@
 #pragma once
 
 #include "cms/config.h"
+#include "cms/congestion_window.h"
 #include "cms/delay_average.h"
 #include "cms/events.h"
 #include "cms/queue_signs.h"
@@ -143,5 +144,6 @@ class Nscc {
   uint32_t timed_out_ = 0;  // octets that time-outs took since the last answer
   QueueSigns signs_;        // used only where it learns by loss
 };
+static_assert(CongestionWindow<Nscc>);
 
 }  // namespace uet::cms

@@ -130,6 +130,7 @@ class TfcSource {
   bool is_waiting_ = false;
   bool is_trusted_ = false;
 };
+static_assert(AsksForCredit<TfcSource>);
 
 // The destination: what one PDC has of its buffer. Cells are free again when the payload has left
 // the buffer. [CMS-146]
