@@ -164,10 +164,18 @@ T one_operand(AtomicOpcode op, T x, T y) {
       return bitwise(x, y, [](auto a, auto b) { return a ^ b; });
     case AtomicOpcode::write:
       return y;
-    default:
+    case AtomicOpcode::read:
+    case AtomicOpcode::inval:
+    case AtomicOpcode::cswap:  // those with two operands do not come here
+    case AtomicOpcode::cswap_ne:
+    case AtomicOpcode::cswap_le:
+    case AtomicOpcode::cswap_lt:
+    case AtomicOpcode::cswap_ge:
+    case AtomicOpcode::cswap_gt:
+    case AtomicOpcode::mswap:
       break;
   }
-  return x;  // READ
+  return x;
 }
 
 // The comparison has the given value on its left: CSWAP_LE swaps when compare <= memory, as
@@ -189,12 +197,32 @@ T two_operands(AtomicOpcode op, T x, T y, T compare) {
         return narrow<T>((widen(x) & ~widen(compare)) | (widen(y) & widen(compare)));
       }
       break;
-    default:
-      if constexpr (!is_complex<T>) {
-        swaps = (op == AtomicOpcode::cswap_le && c <= v) ||
-                (op == AtomicOpcode::cswap_lt && c < v) ||
-                (op == AtomicOpcode::cswap_ge && c >= v) || (op == AtomicOpcode::cswap_gt && c > v);
-      }
+    case AtomicOpcode::cswap_le:
+      if constexpr (!is_complex<T>) swaps = c <= v;
+      break;
+    case AtomicOpcode::cswap_lt:
+      if constexpr (!is_complex<T>) swaps = c < v;
+      break;
+    case AtomicOpcode::cswap_ge:
+      if constexpr (!is_complex<T>) swaps = c >= v;
+      break;
+    case AtomicOpcode::cswap_gt:
+      if constexpr (!is_complex<T>) swaps = c > v;
+      break;
+    case AtomicOpcode::min:  // those with one operand do not come here
+    case AtomicOpcode::max:
+    case AtomicOpcode::sum:
+    case AtomicOpcode::diff:
+    case AtomicOpcode::prod:
+    case AtomicOpcode::lor:
+    case AtomicOpcode::land:
+    case AtomicOpcode::bor:
+    case AtomicOpcode::band:
+    case AtomicOpcode::lxor:
+    case AtomicOpcode::bxor:
+    case AtomicOpcode::read:
+    case AtomicOpcode::write:
+    case AtomicOpcode::inval:
       break;
   }
   return swaps ? y : x;
@@ -291,9 +319,20 @@ ReturnCode check_atomic(AtomicCode code, AtomicForm form) {
     case AtomicOpcode::cswap_ge:
     case AtomicOpcode::cswap_gt:
       return is_complex_type(type) ? ReturnCode::amo_unsupported_dt : ReturnCode::ok;
-    default:
-      return ReturnCode::ok;
+    case AtomicOpcode::sum:
+    case AtomicOpcode::diff:
+    case AtomicOpcode::prod:
+    case AtomicOpcode::lor:
+    case AtomicOpcode::land:
+    case AtomicOpcode::lxor:
+    case AtomicOpcode::read:
+    case AtomicOpcode::write:
+    case AtomicOpcode::cswap:
+    case AtomicOpcode::cswap_ne:
+    case AtomicOpcode::inval:
+      break;
   }
+  return ReturnCode::ok;
 }
 
 uint32_t element_alignment(AtomicDatatype type) {

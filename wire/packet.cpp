@@ -267,6 +267,7 @@ void Decoder::tss() {
 void Decoder::pds(bool inside_tss) {
   if (!have("pds_prologue", Prologue::kSize)) return;
   const Prologue prologue = Prologue::of(load_u16(r_.peek(Prologue::kSize)));
+  if (is_reserved(prologue.type)) return reject(ParseError::pds_type_reserved);
   switch (prologue.type) {
     case PdsType::rud_request:
     case PdsType::rod_request:
@@ -299,8 +300,6 @@ void Decoder::pds(bool inside_tss) {
       break;
     case PdsType::tss:
       return reject(inside_tss ? ParseError::tss_inside_tss : ParseError::wrong_type);
-    default:
-      return reject(ParseError::pds_type_reserved);
   }
   if (std::holds_alternative<std::monostate>(out_.pds)) return;
   out_.prologue = prologue;

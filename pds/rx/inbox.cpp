@@ -17,6 +17,11 @@ bool is_proof(const Pdc& pdc, const Inbound& in, uint32_t tracked_packets) {
   const int32_t distance = in.psn() - pdc.start.psn();
   return distance >= -1 && distance < static_cast<int32_t>(tracked_packets);
 }
+
+// [PDS-160]
+bool takes_psn(CtlType type) {
+  return type == CtlType::noop || type == CtlType::close_cmd || type == CtlType::close_req;
+}
 }  // namespace
 
 // The answer reports the path of the packet as noted when the packet came. [PDS-070]
@@ -85,14 +90,9 @@ Admission Inbox::judge(Pdc& pdc, const Inbound& in, Instant now) {
     return refuse(pdc, NackCode::pdc_mode_mismatch);  // [PDS-001]
   }
   if (in.is_control) {
-    switch (in.ctl_type) {
-      case wire::CtlType::noop:
-      case wire::CtlType::close_cmd:
-      case wire::CtlType::close_req:
-        break;  // these take a PSN
-      default:
-        if (is_proof(pdc, in, res_.config.tracked_packets())) proofs_.confirm(pdc);
-        return on_control_plain(pdc, in, now);
+    if (!takes_psn(in.ctl_type)) {
+      if (is_proof(pdc, in, res_.config.tracked_packets())) proofs_.confirm(pdc);
+      return on_control_plain(pdc, in, now);
     }
   } else {
     const bool is_return = wire::is_response(in.next_hdr);
@@ -244,7 +244,9 @@ void Inbox::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buf
       held = store_.await(pdc, in.trigger);
       answer = Answer::by_the_rules;
       break;
-    default:
+    case Verdict::Kind::accept:
+    case Verdict::Kind::nack:  // these two are not taken
+    case Verdict::Kind::drop:
       break;
   }
   if (!buffered) return record(pdc, in, held, answer);
@@ -373,9 +375,17 @@ Admission Inbox::on_control_psn(Pdc& pdc, const Inbound& in) {
       res_.counters.add(Count::close_req_rx);
       closing_.begin_close(pdc);
       break;
-    default:
+    case CtlType::noop:
       res_.counters.add(Count::noop_rx);
       break;
+    case CtlType::ack_req:  // these take no PSN
+    case CtlType::clear_cmd:
+    case CtlType::clear_req:
+    case CtlType::probe:
+    case CtlType::credit:
+    case CtlType::credit_req:
+    case CtlType::negotiation:
+      UET_ASSERT(false);
   }
   if (!pdc.ack.is_due()) pdc.ack.want(Count::ack_control, in.trigger);
   schedule_.want_control(pdc);
@@ -387,12 +397,12 @@ Admission Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
     case CtlType::ack_req:
       return on_ack_request(pdc, in, now);
     case CtlType::clear_cmd:
-      if (pdc.is_initiator()) break;
+      if (pdc.is_initiator()) return on_wrong_way(pdc, in);
       res_.counters.add(Count::clear_cmd_rx);
       store_.clear_up_to(pdc, Psn(in.ctl_payload));  // [PDS-104]
       return {};
     case CtlType::clear_req:
-      if (!pdc.is_initiator()) break;
+      if (!pdc.is_initiator()) return on_wrong_way(pdc, in);
       res_.counters.add(Count::clear_req_rx);
       pdc.clearing.want(now + res_.config.clear_time);  // [PDS-105]
       schedule_.arm_by(pdc, pdc.clearing.at());
@@ -408,10 +418,18 @@ Admission Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
       (void)destination_.on_demand(pdc, wire::CreditRequest::unpack(in.ctl_payload),
                                    cms::AskedBy::request, now);
       return {};
-    default:
-      return on_unknown_control(pdc, in, now);
+    case CtlType::noop:  // on_control_psn has these
+    case CtlType::close_cmd:
+    case CtlType::close_req:
+    case CtlType::negotiation:
+      break;
   }
-  res_.counters.add(Count::drop_cp_direction);  // [PDS-161]
+  return on_unknown_control(pdc, in, now);  // or a reserved type
+}
+
+// [PDS-161]
+Admission Inbox::on_wrong_way(const Pdc& pdc, const Inbound& in) {
+  res_.counters.add(Count::drop_cp_direction);
   return in.ar ? refuse(pdc, NackCode::unexp_event) : Admission{};
 }
 

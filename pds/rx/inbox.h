@@ -81,6 +81,7 @@ class Inbox {
   Admission hold_back(Pdc& pdc, const Inbound& in, Instant now);
   Admission on_control_psn(Pdc& pdc, const Inbound& in);
   Admission on_control_plain(Pdc& pdc, const Inbound& in, Instant now);
+  Admission on_wrong_way(const Pdc& pdc, const Inbound& in);
   Admission on_unknown_control(Pdc& pdc, const Inbound& in, Instant now);
   Admission on_ack_request(Pdc& pdc, const Inbound& in, Instant now);
 

@@ -18,16 +18,10 @@ pds::Verdict Refusals::refuse(const Request& q, ReturnCode code, Counter why, ui
 }
 
 pds::Verdict Refusals::refuse_key(const Request& q, ReturnCode code) {
-  switch (code) {
-    case ReturnCode::perm_violation:
-      return refuse(q, code, Counter::rx_no_permission);
-    case ReturnCode::op_violation:
-      return refuse(q, code, Counter::rx_wrong_access);
-    case ReturnCode::bad_addr:
-      return refuse(q, code, Counter::rx_bad_address);
-    default:
-      return refuse(q, ReturnCode::bad_mkey, Counter::rx_bad_key);
-  }
+  if (code == ReturnCode::perm_violation) return refuse(q, code, Counter::rx_no_permission);
+  if (code == ReturnCode::op_violation) return refuse(q, code, Counter::rx_wrong_access);
+  if (code == ReturnCode::bad_addr) return refuse(q, code, Counter::rx_bad_address);
+  return refuse(q, ReturnCode::bad_mkey, Counter::rx_bad_key);
 }
 
 pds::Verdict Refusals::stored(const RxMessage& m, const Request& q) {

@@ -54,6 +54,23 @@ Result<void, wire::ParseError> read_header(Request& q, wire::Reader& r) {
   return {};
 }
 
+Result<void, wire::ParseError> read_header_of(wire::NextHeader type, Request& q, wire::Reader& r) {
+  switch (type) {
+    case wire::NextHeader::standard:
+      return read_header<wire::StandardRequest>(q, r);
+    case wire::NextHeader::medium:
+      return read_header<wire::MediumRequest>(q, r);
+    case wire::NextHeader::small:
+      return read_header<wire::SmallRequest>(q, r);
+    case wire::NextHeader::none:
+    case wire::NextHeader::response:
+    case wire::NextHeader::response_data:
+    case wire::NextHeader::response_data_small:
+      break;
+  }
+  return wire::ParseError::wrong_type;  // or a reserved one
+}
+
 }  // namespace
 
 Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16_t payload_mtu) {
@@ -66,19 +83,7 @@ Result<Request, wire::ParseError> parse_request(const pds::RxRequest& rx, uint16
   q.is_confirmed = rx.is_confirmed;
   q.header = rx.next_hdr;
   wire::Reader r(rx.ses);
-  switch (rx.next_hdr) {
-    case wire::NextHeader::standard:
-      UET_CHECK(read_header<wire::StandardRequest>(q, r));
-      break;
-    case wire::NextHeader::medium:
-      UET_CHECK(read_header<wire::MediumRequest>(q, r));
-      break;
-    case wire::NextHeader::small:
-      UET_CHECK(read_header<wire::SmallRequest>(q, r));
-      break;
-    default:
-      return wire::ParseError::wrong_type;
-  }
+  UET_CHECK(read_header_of(rx.next_hdr, q, r));
   if (q.header != wire::NextHeader::standard && needs_standard_header(q.common.opcode)) {
     return wire::ParseError::wrong_type;
   }

@@ -115,9 +115,14 @@ void encode_header(const TxMessage& m, const pds::PacketRef& ref, wire::Writer& 
     case wire::NextHeader::small:
       emit_small(m, ref, header);
       break;
-    default:
+    case wire::NextHeader::standard:
       emit_standard(m, ref, header);
       break;
+    case wire::NextHeader::none:  // no headers of requests
+    case wire::NextHeader::response:
+    case wire::NextHeader::response_data:
+    case wire::NextHeader::response_data_small:
+      UET_ASSERT(false);
   }
   const bool is_error = is_msg_error(ref);
   if (m.is_atomic() && !is_error) {
