@@ -77,7 +77,7 @@ void DeferredMessages::note_heard(DeferredMessage& d) {
 // The header data comes with the first packet only; a peek shows it. [SES-015, LF-059]
 void DeferredMessages::note_data(DeferredMessage& d, const Request& q) {
   if (!q.has_data) return;
-  d.message->has_header_data = true;
+  d.message->has_data = true;
   d.message->header_data = q.header_data;
 }
 
@@ -171,8 +171,8 @@ DeferredMessages::Lost DeferredMessages::give_up(DeferredMessage& d, Completion:
   lost.receive = d.receive;
   lost.was_claimed = u.is_claimed;
   lost.endpoint = endpoints_.get(d.key.endpoint);
-  lost.arrived.envelope = u.envelope;
-  lost.arrived.request_length = u.request_length;
+  lost.arrived = arrived(u, {});
+  lost.arrived.has_data = false;  // a peek shows it, no completion
   lost.arrived.status = status;
   forget(d);
   return lost;

@@ -165,8 +165,7 @@ pds::Verdict AtomicRequests::begin_send(Endpoint& ep, const Request& q) {
   Plan plan;
   const ReturnCode code = plan.make(q);
   if (code != ReturnCode::ok) return refusals_.refuse(q, code, Counter::rx_atomic_refused);
-  const Envelope envelope = envelope_of(q);
-  PostedReceive* const r = ep.is_held(true) ? nullptr : ep.matcher(true).match(envelope);
+  PostedReceive* const r = ep.is_held(true) ? nullptr : ep.matcher(true).match(envelope_of(q));
   if (r == nullptr) return sends_.no_match(ep, q);
   if (!r->allows(q.common.job_id)) {
     return refusals_.refuse(q, ReturnCode::bad_job_id, Counter::rx_bad_job);  // [SES-117]
@@ -192,15 +191,10 @@ pds::Verdict AtomicRequests::begin_send(Endpoint& ep, const Request& q) {
     return refusal;
   }
   res_.counters.add(Counter::rx_expected);
-  Arrived a;
-  a.envelope = envelope;
-  a.header_data = q.header_data;
-  a.has_data = q.has_data;
-  a.request_length = plan.form == AtomicForm::compare ? plan.element : q.request_length;
-  a.place = r->used;
-  a.room = plan.bytes;
+  Arrived a = arrived(q, {.begin = r->used, .room = plan.bytes});
+  if (plan.form == AtomicForm::compare) a.request_length = plan.element;
   receives_.consume(ep, *r, plan.bytes);
-  r->memory.for_each(a.place, plan.bytes, [&](const std::byte* at, uint64_t n) {
+  r->memory.for_each(a.place.begin, plan.bytes, [&](const std::byte* at, uint64_t n) {
     plan.apply(const_cast<std::byte*>(at), n);
   });
   receives_.complete(ep, *r, a);

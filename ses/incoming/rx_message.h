@@ -73,23 +73,14 @@ struct RxMessage : ListNode<struct PartialTag> {
   Instant last_arrival;
   RegionId region;
   PostedReceive* receive = nullptr;
-  uint64_t place = 0;  // where in the receive it begins
-  uint64_t room = 0;   // octets of the message that fit
+  Place place;  // in the receive
   UnexpectedMessage* unexpected = nullptr;
   Pull* pull = nullptr;  // rendezvous
   Arrivals packets;      // octets of the message that have arrived
 };
 
-// The fields that its receive needs at completion.
-inline Arrived arrived(const RxMessage& m) {
-  Arrived a;
-  a.envelope = {m.match_bits, m.peer, m.initiator, m.job};
-  a.header_data = m.header_data;
-  a.has_data = m.has_data;
-  a.request_length = m.request_length;
-  a.place = m.place;
-  a.room = m.room;
-  return a;
+inline Envelope envelope_of(const RxMessage& m) {
+  return {.tag = m.match_bits, .peer = m.peer, .initiator = m.initiator, .job = m.job};
 }
 
 }  // namespace uet::ses

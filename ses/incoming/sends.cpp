@@ -102,19 +102,12 @@ pds::Verdict Sends::place(Endpoint& ep, PostedReceive& r, const Request& q, RxMe
     m->pull = pull;
     m->endpoint = ep.id;
     m->receive = &r;
-    m->place = at.begin;
-    m->room = at.room;
+    m->place = at;
     return proceed(*m, ep, q);
   }
   // One packet: no state remains after this call.
   r.memory.scatter(at.begin, q.payload.first(std::min<uint64_t>(at.room, q.payload.size())));
-  Arrived a;
-  a.envelope = {q.match_bits, q.peer, q.initiator, q.common.job_id};
-  a.header_data = q.header_data;
-  a.has_data = q.has_data;
-  a.request_length = q.request_length;
-  a.place = at.begin;
-  a.room = at.room;
+  const Arrived a = arrived(q, at);
   if (pull == nullptr) {
     receives_.complete(ep, r, a);
     return delivered(q, at.room);
@@ -166,7 +159,7 @@ pds::Verdict Sends::begin_unexpected(Endpoint& ep, const Request& q, const Envel
   }
   const bool is_stored = kept_.room().store(*u, 0, q.payload, q.is_confirmed);
   UET_ASSERT(is_stored);  // there was room for the whole message
-  u->has_header_data = q.has_data;
+  u->has_data = q.has_data;
   u->header_data = q.header_data;
   return kept_.complete(*u, q);
 }
@@ -217,9 +210,9 @@ pds::Verdict Sends::out_of_room(RxMessage& m, const Request& q) {
 pds::Verdict Sends::proceed(RxMessage& m, Endpoint& ep, const Request& q) {
   switch (m.to) {
     case RxMessage::To::receive:
-      if (q.offset < m.room) {
-        const uint64_t fits = std::min<uint64_t>(q.length, m.room - q.offset);
-        m.receive->memory.scatter(m.place + q.offset, q.payload.first(fits));
+      if (q.offset < m.place.room) {
+        const uint64_t fits = std::min<uint64_t>(q.length, m.place.room - q.offset);
+        m.receive->memory.scatter(m.place.begin + q.offset, q.payload.first(fits));
       }
       break;
     case RxMessage::To::unexpected:
@@ -227,7 +220,7 @@ pds::Verdict Sends::proceed(RxMessage& m, Endpoint& ep, const Request& q) {
         return out_of_room(m, q);
       }
       if (q.has_data) {
-        m.unexpected->has_header_data = true;
+        m.unexpected->has_data = true;
         m.unexpected->header_data = q.header_data;
       }
       break;
@@ -249,14 +242,14 @@ pds::Verdict Sends::finish(RxMessage& m, Endpoint& ep, const Request& q) {
   if (m.to != RxMessage::To::receive) {
     return q.is_rendezvous ? delivered(q, 0) : pds::Verdict::accepted();  // the rest is not read
   }
-  const Arrived a = arrived(m);
+  const Arrived a = arrived(m, m.place);
   if (m.pull != nullptr) {
-    const pds::Verdict verdict = delivered(q, m.room);
+    const pds::Verdict verdict = delivered(q, m.place.room);
     pulls_.read_rest(ep, *m.pull, *m.receive, a);
     return verdict;
   }
   receives_.complete(ep, *m.receive, a);
-  return delivered(q, m.room);
+  return delivered(q, m.place.room);
 }
 
 }  // namespace uet::ses

@@ -53,12 +53,6 @@ class Sends {
   pds::Verdict delivered(const Request& q, uint64_t room);
 
  private:
-  // The place of a message in its receive, and the octets that fit.
-  struct Place {
-    uint64_t begin = 0;
-    uint64_t room = 0;
-  };
-
   // The records that a message needs once a receive has it.
   struct Slots {
     RxMessage* message = nullptr;

@@ -1,4 +1,4 @@
-// The facts about a message that its receive needs at completion.
+// The facts about a message that its receive needs at completion, and the one way to make them.
 #pragma once
 
 #include "ses/receives/matcher.h"
@@ -8,6 +8,12 @@
 
 namespace uet::ses {
 
+// The place of a message in its receive, and the octets that fit.
+struct Place {
+  uint64_t begin = 0;
+  uint64_t room = 0;
+};
+
 struct Arrived {
   Envelope envelope;
   uint64_t header_data = 0;
@@ -15,8 +21,19 @@ struct Arrived {
   bool has_data = false;
   Completion::Status status = Completion::Status::ok;
   wire::ReturnCode code{};
-  uint64_t place = 0;  // in the receive
-  uint64_t room = 0;   // octets of the message that fit
+  Place place;
 };
+
+// From any record of the message: a Request, an RxMessage, an UnexpectedMessage.
+template <class Message>
+Arrived arrived(const Message& m, const Place& at) {
+  Arrived a;
+  a.envelope = envelope_of(m);
+  a.header_data = m.header_data;
+  a.request_length = m.request_length;
+  a.has_data = m.has_data;
+  a.place = at;
+  return a;
+}
 
 }  // namespace uet::ses

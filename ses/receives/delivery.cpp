@@ -89,45 +89,36 @@ bool Delivery::give(PostedReceive& r, UnexpectedMessage& u) {
 // The receive takes the message and its received octets.
 void Delivery::hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u) {
   kept_.hide(u);
-  const uint64_t place = r.used;
-  const uint64_t room = std::min<uint64_t>(r.room(), u.request_length);
-  receives_.consume(ep, r, room);
-  copy(u, r, place, room);
+  const Place at{.begin = r.used, .room = std::min<uint64_t>(r.room(), u.request_length)};
+  receives_.consume(ep, r, at.room);
+  copy(u, r, at);
   if (!u.is_complete) {
     // The rest goes straight to its place.
     RxMessage& m = *u.arriving;
     m.to = RxMessage::To::receive;
     m.unexpected = nullptr;
     m.receive = &r;
-    m.place = place;
-    m.room = room;
+    m.place = at;
     u.pull = nullptr;  // m has it
     return free(u);
   }
-  Arrived a;
-  a.envelope = u.envelope;
-  a.header_data = u.header_data;
-  a.has_data = u.has_header_data;
-  a.request_length = u.request_length;
-  a.place = place;
-  a.room = room;
+  const Arrived a = arrived(u, at);
   if (Pull* const pull = u.pull) {
     u.pull = nullptr;
     free(u);
     return pulls_.read_rest(ep, *pull, r, a);
   }
-  kept_.answer(u, ReturnCode::ok, static_cast<uint32_t>(room));
+  kept_.answer(u, ReturnCode::ok, static_cast<uint32_t>(at.room));
   free(u);
   receives_.complete(ep, r, a);
 }
 
 // The received octets of a kept message go to their place in the receive.
-void Delivery::copy(const UnexpectedMessage& u, const PostedReceive& r, uint64_t place,
-                    uint64_t room) const {
+void Delivery::copy(const UnexpectedMessage& u, const PostedReceive& r, const Place& at) const {
   const auto copy_part = [&](uint32_t offset, uint32_t length) {
-    if (offset >= room) return;
-    uint64_t to = place + offset;
-    kept_.room().read(u, offset, std::min<uint64_t>(length, room - offset),
+    if (offset >= at.room) return;
+    uint64_t to = at.begin + offset;
+    kept_.room().read(u, offset, std::min<uint64_t>(length, at.room - offset),
                       [&](std::span<const std::byte> piece) {
                         r.memory.scatter(to, piece);
                         to += piece.size();
@@ -260,7 +251,7 @@ void Delivery::fail(RxMessage& m, Completion::Status status, ReturnCode code) {
 void Delivery::fail_receive(RxMessage& m, Completion::Status status) {
   const Endpoint* const ep = endpoints_.get(m.endpoint);
   UET_ASSERT(ep != nullptr && m.receive != nullptr);
-  Arrived a = arrived(m);
+  Arrived a = arrived(m, m.place);
   a.status = status;
   a.code = m.error;
   PostedReceive& r = *m.receive;

@@ -60,8 +60,7 @@ class Delivery {
   void offer(ReceiveQueue& queue, PostedReceive& r);
   bool offer_each(ReceiveQueue& queue, PostedReceive& r, const MatchFilter& filter);
   void hand_over(Endpoint& ep, PostedReceive& r, UnexpectedMessage& u);
-  void copy(const UnexpectedMessage& u, const PostedReceive& r, uint64_t place,
-            uint64_t room) const;
+  void copy(const UnexpectedMessage& u, const PostedReceive& r, const Place& at) const;
   Result<void> cancel(ReceiveQueue& queue, PostedReceive& r);
   void fail_receive(RxMessage& m, Completion::Status status);
   void drop(UnexpectedMessage& u, wire::ReturnCode code);

@@ -67,7 +67,7 @@ Peeked KeptMessages::seen(const UnexpectedMessage& u) {
   seen.tagged = u.tagged;
   seen.tag = u.envelope.tag;
   seen.data = u.header_data;
-  seen.has_data = u.has_header_data;
+  seen.has_data = u.has_data;
   seen.peer = u.envelope.peer;
   seen.initiator_id = u.envelope.initiator;
   seen.job = u.envelope.job;

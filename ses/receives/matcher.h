@@ -76,7 +76,7 @@ struct alignas(64) UnexpectedMessage : ListNode<struct ArrivalTag>,
                                        KeyedNode<struct BySource> {
   Envelope envelope;
   uint64_t header_data = 0;
-  bool has_header_data = false;
+  bool has_data = false;  // header_data
   bool tagged = false;
   bool is_complete = false;
   bool is_claimed = false;   // taken out of the queues by a peek [LF-059]
@@ -92,6 +92,8 @@ struct alignas(64) UnexpectedMessage : ListNode<struct ArrivalTag>,
   // Puts an odd number of lines between the first ones, which then spread over all sets of a cache.
   alignas(64) PageList pages;
 };
+inline const Envelope& envelope_of(const UnexpectedMessage& m) { return m.envelope; }
+
 static_assert(sizeof(ListNode<ArrivalTag>) + sizeof(KeyedNode<ByTag>) == 64);
 static_assert(sizeof(UnexpectedMessage) / 64 % 2 == 1);
 

@@ -69,7 +69,7 @@ void OwnedReceives::settle(ReceiveQueue& queue, bool tagged) {
 
 // Only the owner decides about the message.
 bool OwnedReceives::claim(ReceiveQueue& queue, UnexpectedMessage& u) {
-  const uint64_t* const data = u.has_header_data ? &u.header_data : nullptr;
+  const uint64_t* const data = u.has_data ? &u.header_data : nullptr;
   if (!queue.owner->keep(kept_.room().claim_of(u), data)) return false;
   queue.matcher(u.tagged).remove_unexpected(u);
   u.is_claimed = true;

@@ -103,11 +103,11 @@ Completion Receives::completion_of(const PostedReceive& r, const Arrived& a) {
     c.failure = pds::Failure{.reason = pds::FailureReason::closed};
   }
   if (a.status == Completion::Status::ok) {
-    c.bytes = a.room;
-    c.truncated_bytes = a.request_length - a.room;
+    c.bytes = a.place.room;
+    c.truncated_bytes = a.request_length - a.place.room;
     if (c.truncated_bytes != 0) c.status = Completion::Status::truncated;  // [SES-137]
   }
-  if (r.multi) c.buffer = const_cast<std::byte*>(r.memory[0].data) + a.place;
+  if (r.multi) c.buffer = const_cast<std::byte*>(r.memory[0].data) + a.place.begin;
   return c;
 }
 

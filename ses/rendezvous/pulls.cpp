@@ -73,7 +73,7 @@ void Pulls::free(Pull& p) {
 void Pulls::read_rest(const Endpoint& ep, Pull& p, PostedReceive& r, const Arrived& a) {
   p.endpoint = ep.id;
   p.arrived = a;
-  if (a.room <= p.source.eager_length) {
+  if (a.place.room <= p.source.eager_length) {
     receives_.complete(ep, r, a);
     release_sender(ep, p);
     return;
@@ -94,7 +94,7 @@ void Pulls::discard(const Endpoint& ep, Pull& p, uint32_t request_length) {
 void Pulls::release_sender(const Endpoint& ep, Pull& p) {
   p.endpoint = ep.id;
   const Arrived& a = p.arrived;
-  const bool is_cut = a.room < a.request_length;
+  const bool is_cut = a.place.room < a.request_length;
   const bool has_rest = p.source.eager_length < a.request_length;
   if (!p.was_kept || !is_cut || !has_rest) return free(p);
   p.receive = nullptr;
@@ -177,7 +177,7 @@ bool Pulls::start(Pull& p) {
   uint32_t count = 0;
   const uint64_t pushed = p.source.eager_length;
   if (p.stage == Pull::Stage::reading) {
-    p.receive->memory.for_each(p.arrived.place + pushed, p.arrived.room - pushed,
+    p.receive->memory.for_each(p.arrived.place.begin + pushed, p.arrived.place.room - pushed,
                                [&](const std::byte* at, uint64_t length) {
                                  slices[count++] = {at, length};
                                });

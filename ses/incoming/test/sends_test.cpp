@@ -94,7 +94,7 @@ TEST_F(SendsPartTest, AMessageWithoutAReceiveIsKept) {
   EXPECT_EQ(said(give(q)), "accept");
   EXPECT_EQ(calls(), (Calls{"keep", "store 500", "complete kept"}));
   EXPECT_EQ(record_.header_data, 7u);
-  EXPECT_TRUE(record_.has_header_data);
+  EXPECT_TRUE(record_.has_data);
   Request first = packet(2500, 0, 1024);
   first.has_data = true;
   first.header_data = 8;

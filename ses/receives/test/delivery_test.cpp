@@ -58,7 +58,7 @@ TEST_F(DeliveryPartTest, TheRestOfAKeptMessageGoesToItsReceive) {
   ASSERT_TRUE(receive().ok());
   EXPECT_EQ(done_.size(), 0u);
   EXPECT_EQ(m.to, RxMessage::To::receive);
-  EXPECT_EQ(m.room, 500u);
+  EXPECT_EQ(m.place.room, 500u);
   EXPECT_EQ(octets_[99], std::byte{1});
   EXPECT_EQ(octets_[100], std::byte{0}) << "only octets that have arrived are copied [SES-190]";
   delivery_.fail(m, Completion::Status::undeliverable, wire::ReturnCode::undeliverable);

@@ -75,7 +75,7 @@ TEST_F(KeptMessagesTest, ARendezvousIsAnsweredAtOnce) {
 TEST_F(KeptMessagesTest, APeekTellsOfTheFirst) {
   EXPECT_FALSE(peek().found);
   UnexpectedMessage& u = keep(500, 1);
-  u.has_header_data = true;
+  u.has_data = true;
   u.header_data = 7;
   keep(600, 2);
   const Peeked seen = peek();

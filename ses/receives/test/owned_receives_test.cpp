@@ -111,7 +111,7 @@ TEST_F(OwnedReceivesTest, TheOwnerHearsWhatBecomesOfTheMessage) {
   EXPECT_EQ(owner_.forgotten, 1u);
   EXPECT_EQ(ask(), nullptr);
   UnexpectedMessage& u = keep(500, 1);
-  u.has_header_data = true;
+  u.has_data = true;
   owned_.settle(*ep_->queue, false);
   EXPECT_EQ(owner_.forgotten, 1u);
   ASSERT_EQ(owner_.claims.size(), 1u);

@@ -34,9 +34,8 @@ class ReceivesTest : public PartTest {
   void take(PostedReceive& r, uint32_t length) {
     Arrived a;
     a.request_length = length;
-    a.place = r.used;
-    a.room = std::min<uint64_t>(r.room(), length);
-    receives_.consume(*ep_, r, a.room);
+    a.place = {.begin = r.used, .room = std::min<uint64_t>(r.room(), length)};
+    receives_.consume(*ep_, r, a.place.room);
     receives_.complete(*ep_, r, a);
   }
 

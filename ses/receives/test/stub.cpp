@@ -20,7 +20,7 @@ void Receives::consume(Endpoint& ep, PostedReceive& r, uint64_t bytes) {
 }
 void Receives::complete(const Endpoint&, PostedReceive&, const Arrived& a) {
   const bool is_ok = a.status == Completion::Status::ok;
-  note("complete " + std::to_string(a.room) + (is_ok ? "" : " in error"));
+  note("complete " + std::to_string(a.place.room) + (is_ok ? "" : " in error"));
 }
 
 Result<void> KeptRoom::create(Arena&, const Config&, pds::PeerTable&) { return {}; }

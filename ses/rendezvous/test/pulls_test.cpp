@@ -45,7 +45,7 @@ class PullsPartTest : public PartTest {
   void read(Pull& p, uint32_t message, uint64_t room) {
     Arrived a;
     a.request_length = message;
-    a.room = room;
+    a.place.room = room;
     pulls_.read_rest(*ep_, p, receive_, a);
   }
   // The oldest read is over.
