@@ -84,8 +84,8 @@ class Ccc {
   }
   // Nothing of a PDC is in flight any more, and its peer has reported `balance` octets fewer as
   // received than this end sent and did not count as lost; negative: more. [CMS-065]
-  void on_settled(int32_t balance) {
-    if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->on_settled(balance);
+  void correct_inflight(int32_t balance) {
+    if (Nscc* const nscc = std::get_if<Nscc>(&window_)) nscc->correct_inflight(balance);
   }
   // A round trip without a queue takes no longer. [CMS-105, CMS-106]
   void note_base_rtt(Duration rtt) {

@@ -71,7 +71,7 @@ class Nscc {
   void on_loss_refuted(uint32_t bytes);  // [CMS-194]
   // Nothing of a PDC is in flight, but the octets sent are `balance` more than those reported, lost
   // or refused: the PDC ended, or its peer rounds up (by less than 256 octets a PDC).
-  void on_settled(int32_t balance) { inflight_ -= balance; }
+  void correct_inflight(int32_t balance) { inflight_ -= balance; }
   // Nothing is sent, and nothing is in flight. [CMS-115]
   void on_idle() { saved_q8_ = 0; }
   // Something is sent after it was idle for a while, or for the first time: it is as a new context,

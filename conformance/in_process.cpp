@@ -7,7 +7,7 @@
 #include "fep/fabric_endpoint.h"
 #include "prov/uet/settings/setting.h"
 
-#include "fep/settle.h"
+#include "fep/derive.h"
 
 #include <algorithm>
 #include <deque>
@@ -178,7 +178,7 @@ std::string InProcess::open(const HostSpec& spec) {
       return "setting " + s.name + ": " + uet::name(set.error());
     }
   }
-  fep::settle(config);
+  fep::derive(config);
   auto made = fep_.create(config, spec.address, spec.seed);
   if (!made.ok()) return std::string("settings: ") + uet::name(made.error());
   owned_ = std::move(*made);

@@ -37,7 +37,7 @@ class Agenda {
   void add_next_time(Lane lane, uint32_t id, Instant at) { fresh_.push_back({at, id, lane}); }
   void add_due(Lane lane, uint32_t id) {
     due(lane).add(id);
-    due(lane).settle();
+    due(lane).sort_added();
   }
   void finish(Lane lane, uint32_t id) { due(lane).erase(id); }
   void clear() { *this = {}; }
@@ -54,7 +54,7 @@ class Agenda {
       is_any = true;
     }
     if (!is_any) return;
-    for (DueList& lane : due_) lane.settle();
+    for (DueList& lane : due_) lane.sort_added();
   }
   // The due task of that lane with the least number above `above`; 0: none.
   uint32_t first_due(Lane lane, uint32_t above) const {

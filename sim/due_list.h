@@ -13,20 +13,20 @@ class DueList {
  public:
   bool empty() const { return front_ == numbers_.size(); }
 
-  // To be followed by settle(), before anything else is asked for.
+  // To be followed by sort_added(), before anything else is asked for.
   void add(uint32_t number) { numbers_.push_back(number); }
   // Cost: O(log n) for each number added since the last time, and a walk over all that are above
   // the least of them.
-  void settle() {
+  void sort_added() {
     const auto first = begin();
-    const auto added = first + static_cast<ptrdiff_t>(settled_ - front_);
-    settled_ = numbers_.size();
+    const auto added = first + static_cast<ptrdiff_t>(sorted_ - front_);
+    sorted_ = numbers_.size();
     if (added == numbers_.end()) return;
     std::sort(added, numbers_.end());
     if (added != first && *(added - 1) >= *added) {
       std::inplace_merge(first, added, numbers_.end());
       numbers_.erase(std::unique(first, numbers_.end()), numbers_.end());
-      settled_ = numbers_.size();
+      sorted_ = numbers_.size();
     }
   }
 
@@ -52,7 +52,7 @@ class DueList {
       numbers_.clear();
       front_ = 0;
     }
-    settled_ = numbers_.size();
+    sorted_ = numbers_.size();
   }
 
  private:
@@ -64,8 +64,8 @@ class DueList {
   }
 
   std::vector<uint32_t> numbers_;
-  size_t front_ = 0;    // those before it were erased
-  size_t settled_ = 0;  // those before it are in order
+  size_t front_ = 0;   // those before it were erased
+  size_t sorted_ = 0;  // those before it are in order
 };
 
 }  // namespace uet::sim

@@ -11,7 +11,7 @@
 #include "sim/workload.h"
 #include "sim/world/world.h"
 
-#include "fep/settle.h"
+#include "fep/derive.h"
 #include "io/simnet/simnet.h"
 
 #include <algorithm>
@@ -101,7 +101,7 @@ fep::Config config_of(const Plan& plan) {
   c.ses.unexpected_bytes = plan.unexpected_bytes;
   c.ses.keeps_octets = !plan.lengths_only;
   set_sizes(c, plan);
-  fep::settle(c);
+  fep::derive(c);
   return c;
 }
 

@@ -2,8 +2,8 @@
 // list.
 #include "fep/allow_list.h"
 
+#include "fep/derive.h"
 #include "fep/fabric_endpoint.h"
-#include "fep/settle.h"
 
 #include <gtest/gtest.h>
 
@@ -75,7 +75,7 @@ TEST(AllowListTest, RefusesATextThatIsNoAllowList) {
 TEST(AllowListTest, AFepDropsPacketsFromUnlistedSourcesUnread) {
   const Instant now = Instant::from_ns(1'000'000'000);
   Config config;
-  settle(config);
+  derive(config);
   config.allow = list("10.0.0.0/24");
   auto fep = FabricEndpoint::create(config, v4(10, 0, 0, 1), 7);
   ASSERT_TRUE(fep.ok());

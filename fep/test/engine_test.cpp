@@ -1,7 +1,7 @@
 // The engine over a scripted backend: what happens to packets that the network does not take.
 #include "fep/engine.h"
 
-#include "fep/settle.h"
+#include "fep/derive.h"
 
 #include <gtest/gtest.h>
 
@@ -93,7 +93,7 @@ class EngineTest : public ::testing::Test {
  protected:
   void SetUp() override { start({}); }
   void start(Config config) {
-    settle(config);
+    derive(config);
     auto fep = FabricEndpoint::create(config, address(1), 7);
     ASSERT_TRUE(fep.ok());
     engine_ = std::make_unique<Engine>(std::move(*fep), std::make_unique<ScriptedIo>(script_));
@@ -124,7 +124,7 @@ class EngineTest : public ::testing::Test {
   // The packet of a message that the peer sends to us.
   std::vector<std::byte> packet_of_peer() {
     Config config;
-    settle(config);
+    derive(config);
     const auto fep = FabricEndpoint::create(config, address(2), 8);
     EXPECT_TRUE(fep.ok());
     send(**fep, open_endpoint(**fep), *(*fep)->peers().find_or_add(address(1), now_));

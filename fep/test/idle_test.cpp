@@ -1,8 +1,8 @@
 // What a FabricEndpoint costs that nobody talks to, and one that serves a single peer: simulations
 // and hosts with many addresses have thousands of them. With AddressSanitizer there is nothing to
 // measure (see SetUp) and no endpoint but the first is made, so that run stays short.
+#include "fep/derive.h"
 #include "fep/fabric_endpoint.h"
-#include "fep/settle.h"
 #include "sim/world/stations.h"
 
 #include "base/zero_pages.h"
@@ -39,7 +39,7 @@ size_t resident_bytes() {
 
 std::unique_ptr<FabricEndpoint> made(uint8_t host) {
   Config config;
-  settle(config);
+  derive(config);
   auto fep = FabricEndpoint::create(config, idle_host(host), host);
   return fep.ok() ? std::move(*fep) : nullptr;
 }

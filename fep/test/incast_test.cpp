@@ -1,8 +1,8 @@
 // Eight senders that begin to send to one receiver behind a slow port that keeps 512 KiB: whole
 // stacks with the settings of stacks in software, over a simulated network, simulated time.
 // [CMS-196, PDS-140]
+#include "fep/derive.h"
 #include "fep/engine.h"
-#include "fep/settle.h"
 
 #include "io/simnet/simnet.h"
 #include "sim/world/world.h"
@@ -84,7 +84,7 @@ class Incast {
     config.cms = cms;
     config.ses.payload_mtu = payload;
     config.pds.ack_form = pds::AckForm::cc;  // as the provider sends them
-    settle(config);
+    derive(config);
     auto fep = FabricEndpoint::create(config, address(index), index + 1);
     ASSERT_TRUE(fep.ok());
     host.engine = std::make_unique<Engine>(std::move(*fep), net_.attach(address(index)));

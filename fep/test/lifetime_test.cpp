@@ -47,7 +47,7 @@ class LifetimeTest : public ::testing::Test {
   }
   void open(Side& side, uint8_t host) {
     Config config;
-    settle_ = config.pds.idle_time;
+    idle_ = config.pds.idle_time;
     auto made = FabricEndpoint::create(config, address(host, 0), host);
     ASSERT_TRUE(made.ok());
     side.fep = std::move(*made);
@@ -127,7 +127,7 @@ class LifetimeTest : public ::testing::Test {
   Instant now() const { return stations_.now(); }
   size_t memory() const { return server_.fep->memory_bytes() + crowd_.fep->memory_bytes(); }
 
-  Duration settle_;
+  Duration idle_;
   Side crowd_;
   Side server_;
   std::array<std::byte, 64> payload_{};
@@ -174,7 +174,7 @@ TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
   EXPECT_EQ(memory(), warm);
   EXPECT_EQ(server_.fep->pds().open_pdcs(), 2 * kPeers) << "none had to give way";
   for (int round = 0; round < 3; ++round) {
-    pass(settle_ * 6);
+    pass(idle_ * 6);
     EXPECT_EQ(server_.fep->pds().open_pdcs(), 0u);
     EXPECT_EQ(server_.fep->pds().footprint().path_bytes, 0u) << "no flow holds a path";
     EXPECT_EQ(crowd_.fep->pds().footprint().path_bytes, 0u);

@@ -2,8 +2,8 @@
 // the fixture of the tests of routes that become smaller. [LF-141, PDS-250]
 #pragma once
 
+#include "fep/derive.h"
 #include "fep/engine.h"
-#include "fep/settle.h"
 
 #include "io/frame/frame.h"
 #include "io/simnet/simnet.h"
@@ -135,7 +135,7 @@ class PathFixture : public ::testing::Test {
     Config config;
     config.ses.payload_mtu = kPayload;
     config.ses.rendezvous_bytes = rendezvous_bytes_;
-    settle(config);
+    derive(config);
     auto fep = FabricEndpoint::create(config, address(number), number);
     ASSERT_TRUE(fep.ok());
     host.engine = std::make_unique<Engine>(

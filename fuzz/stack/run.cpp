@@ -6,7 +6,7 @@
 #include "fuzz/stack/node.h"
 #include "fuzz/stack/strangers.h"
 
-#include "fep/settle.h"
+#include "fep/derive.h"
 #include "sim/world/stations.h"
 #include "wire/packet.h"
 
@@ -95,7 +95,7 @@ fep::Config config_from(Program& program, bool random_start) {
   c.ses.flows = 16;
   c.ses.endpoints = 2 * kSlots;
   c.peers_max = 8;
-  fep::settle(c);
+  fep::derive(c);
   // In every profile: one refused message after the other waits for this in an ordered flow.
   c.ses.partial_message_time = c.pds.peer_timeout;
   c.ses.retry_patience = c.pds.peer_timeout;

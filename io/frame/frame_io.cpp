@@ -34,7 +34,7 @@ std::string open_failure(const UdpOptions& options, int error) {
          (is_forbidden ? "give the process CAP_NET_RAW, or " : "") + remedy(options);
 }
 
-void settle(std::span<TxPacket> packets, TxFate fate) {
+void set_fate(std::span<TxPacket> packets, TxFate fate) {
   for (TxPacket& packet : packets) {
     packet.fate = fate;
     packet.error = 0;
@@ -186,12 +186,12 @@ bool FrameIo::send_frame(std::span<TxPacket> run, const NextHop& hop) {
   message.msg_iovlen = gather(run, hop);
   const Fd& sender = run.size() > 1 ? super_sender_ : sender_;
   if (::sendmsg(sender.get(), &message, 0) >= 0) {
-    settle(run, TxFate::sent);
+    set_fate(run, TxFate::sent);
     ++tx_.frames;
     return true;
   }
   if (errno == EAGAIN || errno == ENOBUFS || errno == ENOMEM) {
-    settle(run, TxFate::later);
+    set_fate(run, TxFate::later);
     tx_.later += run.size();
     return true;
   }

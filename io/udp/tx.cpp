@@ -192,7 +192,7 @@ void UdpTx::Messages::add(std::span<const TxPacket> packets, const Runs& runs, u
   ++count_;
 }
 
-void UdpTx::settle(std::span<TxPacket> packets, const Run& run, TxFate fate, int error) {
+void UdpTx::set_fate(std::span<TxPacket> packets, const Run& run, TxFate fate, int error) {
   for (uint32_t i = run.first; i != kNone; i = runs_.next(i)) {
     packets[i].fate = fate;
     packets[i].error = fate == TxFate::never ? error : 0;
@@ -208,7 +208,7 @@ void UdpTx::hold_from(std::span<TxPacket> packets, uint32_t message, uint32_t so
   for (; message < messages_.count(); ++message) {
     const Run& run = runs_[messages_.run_of(message)];
     if (run.socket != socket) continue;
-    settle(packets, run, TxFate::later, 0);
+    set_fate(packets, run, TxFate::later, 0);
     messages_.set_done(message);
   }
 }
@@ -238,7 +238,7 @@ void UdpTx::flush(std::span<TxPacket> packets, uint32_t socket) {
     if (sent > 0) {
       counters_.messages += static_cast<uint32_t>(sent);
       for (int i = 0; i < sent; ++i) {
-        settle(packets, runs_[messages_.run_of(at++)], TxFate::sent, 0);
+        set_fate(packets, runs_[messages_.run_of(at++)], TxFate::sent, 0);
       }
       continue;
     }
@@ -294,7 +294,7 @@ bool UdpTx::send_wave(std::span<TxPacket> packets) {
     const Run& run = runs_[messages_.run_of(messages[i])];
     if (departures[i].error == 0) {
       ++counters_.messages;
-      settle(packets, run, TxFate::sent, 0);
+      set_fate(packets, run, TxFate::sent, 0);
       messages_.set_done(messages[i]);
       continue;
     }
@@ -329,7 +329,7 @@ UdpTx::Verdict UdpTx::judge(std::span<TxPacket> packets, uint32_t message, int e
     return Verdict::again;
   }
   if (run.packets == 1 && (error != EMSGSIZE || run.bytes > kShortBytes)) {
-    settle(packets, run, TxFate::never, error);
+    set_fate(packets, run, TxFate::never, error);
     return Verdict::done;
   }
   return send_split(packets, run, error) ? Verdict::done : Verdict::full;

@@ -143,7 +143,7 @@ class UdpTx {
   Verdict judge(std::span<TxPacket> packets, uint32_t message, int error);
   bool send_split(std::span<TxPacket> packets, const Run& run, int error);
   int send_alone(const TxPacket& packet, int fd, uint8_t tos);
-  void settle(std::span<TxPacket> packets, const Run& run, TxFate fate, int error);
+  void set_fate(std::span<TxPacket> packets, const Run& run, TxFate fate, int error);
   void hold_from(std::span<TxPacket> packets, uint32_t message, uint32_t socket);
 
   UdpTxSockets sockets_;

@@ -145,7 +145,7 @@ bool Deadlines::check_slot(Pdc& pdc, Psn psn, Instant& next, Instant now) {
   if (slot.state.has_arrived() && pdc.state() != PdcState::syn) {
     slot.note_sent(now);
     pdc.losses.ask(slot);
-    pdc.tx.settle(psn);
+    pdc.tx.requeue(psn);
     schedule_.want_control(pdc);
     next = std::min(next, now + loss_.rto_of(pdc, slot));
     return true;

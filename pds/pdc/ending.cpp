@@ -123,14 +123,14 @@ void Ending::forget_outstanding(Pdc& pdc) {
       pdc.path->on_forgotten(pdc, slot.bytes);
       freed = true;
     }
-    pdc.path->settle(pdc, slot);
+    pdc.path->clear_marks(pdc, slot);
     slot.state.set_quiet(false);
   }
   pdc.stop_sending();
-  pdc.path->settle(pdc);
+  pdc.path->correct_inflight(pdc);
   res_.cells.on_ended(pdc);
   if (freed || res_.cells.is_on()) schedule_.wake_path(*pdc.path);
-  schedule_.settle(*pdc.path);
+  schedule_.release_timer(*pdc.path);
 }
 
 // Returns the resources of the PDC, and the PDC itself.

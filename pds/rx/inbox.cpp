@@ -224,12 +224,12 @@ Admission Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now
   }
   res_.counters.add(Count::rx_payload_bytes, in.ses.size());
   if (res_.cells.is_on()) res_.cells.free(pdc, in.nominal_bytes, buffered);
-  settle(pdc, in, verdict, buffered);
+  note_taken(pdc, in, verdict, buffered);
   return {.is_taken = true};
 }
 
 // The client took it: the PSN is received from here on. [PDS-074]
-void Inbox::settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered) {
+void Inbox::note_taken(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered) {
   bool held = false;
   auto answer = in.ar ? Answer::wanted : Answer::by_the_rules;
   switch (verdict.kind) {

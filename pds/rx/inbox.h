@@ -74,7 +74,7 @@ class Inbox {
   Admission on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   Admission on_fresh(Pdc& pdc, const Inbound& in, Instant now);
   Admission deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now);
-  void settle(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
+  void note_taken(Pdc& pdc, const Inbound& in, const Verdict& verdict, bool buffered);
   void record(Pdc& pdc, const Inbound& in, bool held, Answer answer);
   Admission on_rod(Pdc& pdc, const Inbound& in, Instant now);
   Admission nack_gap(Pdc& pdc, Instant now) const;

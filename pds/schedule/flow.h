@@ -116,9 +116,9 @@ struct Path : ListNode<struct OpenPathTag> {
     forget_mark(slot);
     pdc.losses.unmark(slot);
   }
-  void settle(Pdc& pdc, TxSlot& slot) {
+  void clear_marks(Pdc& pdc, TxSlot& slot) {
     forget_mark(slot);
-    pdc.losses.settle(slot);
+    pdc.losses.clear_marks(slot);
   }
   // It counts as lost no more: no answer has shown that it is [PDS-254], or it has arrived without
   // being sent again. What an inferred loss has cost is given back. [CMS-194]
@@ -135,8 +135,8 @@ struct Path : ListNode<struct OpenPathTag> {
     ccc.on_forgotten(bytes);
   }
   // Nothing of the PDC is in flight.
-  void settle(Pdc& pdc) {
-    if (const int32_t rest = pdc.heard.settle(); rest != 0) ccc.on_settled(rest);
+  void correct_inflight(Pdc& pdc) {
+    if (const int32_t rest = pdc.heard.take_rest(); rest != 0) ccc.correct_inflight(rest);
   }
   void note_base_rtt(Duration rtt) {
     base_rtt.is_known = true;

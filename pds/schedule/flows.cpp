@@ -79,7 +79,7 @@ Pdc* Flows::open_initiator(Flow& flow, Instant now) {
   return pdc;
 }
 
-void Flows::settle_opened(Pdc& pdc, bool has_message, Instant now) {
+void Flows::finish_opening(Pdc& pdc, bool has_message, Instant now) {
   if (!has_message) return ending_.discard(pdc);
   res_.counters.add(Count::pdc_opened_initiator);
   reclaim_.relieve_pressure(true, now);

@@ -42,7 +42,7 @@ class Flows {
   // A PDC for the flow, in SYN; null: no PDC is free. [PDS-I1]
   Pdc* open_initiator(Flow& flow, Instant now);
   // That PDC got a message, and fewer PDCs are free now; or it got none, and is gone.
-  void settle_opened(Pdc& pdc, bool has_message, Instant now);
+  void finish_opening(Pdc& pdc, bool has_message, Instant now);
 
  private:
   void free_flow(Flow& flow);

@@ -105,7 +105,7 @@ void Schedule::resume(Path& path, Instant now) {
   nscc->begin_anew(Duration::nanoseconds(peer.base_rtt_ns));
 }
 
-void Schedule::settle(Path& path) {
+void Schedule::release_timer(Path& path) {
   if (path.is_wanted() || !path.timer.is_armed()) return;
   cancel(path);
   if (cms::CreditSource* const credit = path.ccc.credit()) credit->on_nothing_waits();
@@ -189,7 +189,7 @@ void Schedule::want_send(Pdc& pdc) {
 void Schedule::wake_path(Path& path) {
   const ListNode<OpenPathTag>& node = path;
   path.note_room();
-  if (!path.is_wanted()) return settle(path);
+  if (!path.is_wanted()) return release_timer(path);
   if (!node.is_linked()) open_paths_.push_back(path);
 }
 

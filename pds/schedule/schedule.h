@@ -42,7 +42,7 @@ class Schedule {
   // base RTT that is remembered for its peer, if that is not too old. [CMS-008, CMS-105]
   void resume(Path& path, Instant now);
   // PDCs of the path were served or are gone: where none waits any more, its timer is not needed.
-  void settle(Path& path);
+  void release_timer(Path& path);
   // The flow waits for a free PDC, until feed_starved(). [PDS-021]
   void starve(Flow& flow) { starved_.push_back(flow); }
   void feed_starved() { ready_.splice_back(starved_); }

@@ -136,7 +136,7 @@ void Turns::assign(Flow& flow, Instant now) {
     return;
   }
   const bool has_message = outbox_.next_message(*pdc, now);
-  flow_desk_.settle_opened(*pdc, has_message, now);
+  flow_desk_.finish_opening(*pdc, has_message, now);
   if (has_message) schedule_.want_send(*pdc);
 }
 

@@ -232,7 +232,7 @@ void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
 
 // The window waits for it no more.
 void AckReader::retire(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
-  pdc.path->settle(pdc, slot);
+  pdc.path->clear_marks(pdc, slot);
   slot.state.land();
   pdc.waiting.begin(now);
   pdc.tx.complete(psn);
@@ -256,7 +256,7 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
   }
   if (!pdc.tx.empty()) return;
   Path& path = *pdc.path;
-  path.settle(pdc);
+  path.correct_inflight(pdc);
   const bool is_idle = path.ccc.inflight_bytes() == 0 && !path.is_wanted();  // [CMS-011]
   cms::Nscc* const nscc = path.ccc.nscc();
   if (nscc == nullptr || !is_idle || has_new(pdc)) return;
@@ -282,7 +282,7 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
     slot->state.arrive();
     pdc.path->unmark(pdc, *slot);
     if (slot->state.land()) pdc.path->on_feedback(slot->ev, cms::PathFeedback::good, now);
-    pdc.tx.settle(psn);
+    pdc.tx.requeue(psn);
     pdc.losses.note_arrived(psn);
     // A ROD packet may still wait there for its turn, and be dropped instead of delivered.
     if (slot->ref.sack_completes && slot->kind == SlotKind::data && pdc.mode == Mode::rud) {

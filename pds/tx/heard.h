@@ -37,7 +37,7 @@ class Heard {
   // little less, because the peer rounds up. [CMS-037]
   int32_t balance() const { return balance_; }
   // Nothing is in flight: returns the difference of the sums, and restarts.
-  int32_t settle() {
+  int32_t take_rest() {
     const int32_t rest = balance_;
     balance_ = 0;
     return rest;

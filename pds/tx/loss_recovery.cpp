@@ -38,7 +38,7 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
   pdc.tx.for_each_quiet([&](Psn psn, TxSlot& slot) {
     slot.state.set_quiet(false);
     slot.note_sent(now);
-    pdc.tx.settle(psn);
+    pdc.tx.requeue(psn);
     newest = &slot;
     newest_psn = psn;
   });
@@ -53,7 +53,7 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
 void LossRecovery::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
   pdc.losses.ask(slot);
   slot.state.note_asked();
-  pdc.tx.settle(psn);
+  pdc.tx.requeue(psn);
   schedule_.want_control(pdc);
 }
 
@@ -68,7 +68,7 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
   forget(pdc, slot);
-  pdc.path->settle(pdc, slot);
+  pdc.path->clear_marks(pdc, slot);
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) res_.client.on_failed(ref, failure, now);
 }
@@ -80,7 +80,7 @@ void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   pdc.path->unmark(pdc, slot);
   forget(pdc, slot);  // like after a SACK: it must not keep the hole below it from being sent again
   slot.note_sent(now);
-  pdc.tx.settle(psn);
+  pdc.tx.requeue(psn);
   schedule_.arm_by(pdc, now + rto_of(pdc, slot));
 }
 
@@ -95,7 +95,7 @@ void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   slot.state.refuse();
   if (!gap_waits(res_, pdc) || psn.before(pdc.losses.gap())) pdc.losses.open_gap(psn);
   slot.note_sent(now);
-  pdc.tx.settle(psn);
+  pdc.tx.requeue(psn);
   schedule_.arm_by(pdc, now + limit_of(pdc, slot));
   schedule_.want_send(pdc);
 }
@@ -154,7 +154,7 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   slot.state.end_wait();
   const bool is_inferred = news.kind == cms::LossKind::inferred;
   pdc.path->mark(pdc, slot, news.psn, is_inferred ? LossSign::inferred : LossSign::reported);
-  pdc.tx.settle(news.psn);
+  pdc.tx.requeue(news.psn);
   pdc.stop_sending();  // it may stand among those with new packets only
   schedule_.want_send(pdc);
 }
@@ -174,7 +174,7 @@ void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
     slot.state.send();
     slot.state.note_asked();
     slot.note_sent(now);
-    pdc.tx.settle(p);
+    pdc.tx.requeue(p);
   }
   schedule_.arm_by(pdc, now + res_.config.shortest_rto());
 }

@@ -36,7 +36,7 @@ class Losses {
     if (slot.state.set_ask_due(false)) --asked_;
   }
   // It is answered or given up.
-  void settle(TxSlot& slot) {
+  void clear_marks(TxSlot& slot) {
     unmark(slot);
     unask(slot);
     slot.state.end_wait();

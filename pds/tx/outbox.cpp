@@ -139,7 +139,7 @@ bool Outbox::flush_ack_requests(Pdc& pdc, TxBatch& batch, Instant now) {
     slot.note_sent(now);
     // A packet without AR was not late, because no answer was requested.
     if (slot.state.has_arrived()) slot.state.count_timeout();
-    pdc.tx.settle(p);
+    pdc.tx.requeue(p);
     schedule_.arm_by(pdc, now + loss_.limit_of(pdc, slot));
     ++sent;
     res_.counters.add(Count::ack_requests_tx);
@@ -382,7 +382,7 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   slot.bytes = static_cast<uint16_t>(nominal);
   slot.note_sent(now);
   slot.state.send();
-  slot.state.was_resent() ? pdc.tx.settle(psn) : pdc.tx.note_first_sent(psn);
+  slot.state.was_resent() ? pdc.tx.requeue(psn) : pdc.tx.note_first_sent(psn);
   pdc.deficit.spend(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   const bool is_control = slot.kind != SlotKind::data;

@@ -62,7 +62,7 @@ uint8_t TxQueue::of(const TxSlot& slot) {
   return of_path(slot);
 }
 
-void TxWindow::settle(Psn psn) {
+void TxWindow::requeue(Psn psn) {
   const uint32_t at = memory_.index(psn);
   TxSlot& slot = memory_.slots()[at];
   if (slot.state.has_arrived() != slot.counted_arrived) {

@@ -74,18 +74,18 @@ class TxWindow {
   }
   // Call after each other change of a slot's state or time: the slot moves to the end of its new
   // queue. A slot that has become `sacked` counts as arrived.
-  void settle(Psn psn);
+  void requeue(Psn psn);
 
   // Slots that are known to have arrived, at or above the base.
   uint32_t arrived() const { return memory_.is_held() ? memory_->arrivals.count() : 0; }
-  // The slot waits for the peer to track it, and for no time. settle() ends that. [PDS-245]
+  // The slot waits for the peer to track it, and for no time. requeue() ends that. [PDS-245]
   void set_aside(Psn psn);
   bool has_aside() const { return memory_.is_held() && memory_->queues.has(TxQueue::kAside); }
   // All slots are set aside: nothing is in flight, and no timer brings a slot back.
   bool has_only_aside() const {
     return memory_.is_held() && memory_->queues.used() == uint64_t{1} << TxQueue::kAside;
   }
-  // The slots set aside, by PSN, as long as fn(psn, slot) returns true: fn has then settled it.
+  // The slots set aside, by PSN, as long as fn(psn, slot) returns true: fn has then requeued it.
   template <class Fn>
   void for_each_aside(Fn&& fn);
   // Calls fn(queue, psn) for the oldest slot of each queue that has one, except the queues of

@@ -82,7 +82,7 @@ pds::Verdict Sends::begin_asked(Endpoint& ep, const Request& q, const Envelope& 
   release(ep);
   give_back(slots);
   const pds::Verdict verdict = begin_unexpected(ep, q, envelope);
-  owned_.settle(*ep.queue, tagged);
+  owned_.tell_owner(*ep.queue, tagged);
   return verdict;
 }
 

@@ -57,7 +57,7 @@ PostedReceive* OwnedReceives::fail(Endpoint& ep, const Sought& message,
   return nullptr;
 }
 
-void OwnedReceives::settle(ReceiveQueue& queue, bool tagged) {
+void OwnedReceives::tell_owner(ReceiveQueue& queue, bool tagged) {
   if (!is_told_) return;
   is_told_ = false;
   if (UnexpectedMessage* const u = queue.matcher(tagged).oldest_unexpected()) {

@@ -41,9 +41,9 @@ class OwnedReceives {
     return is_turn_ && queue.matcher(tagged).oldest_unexpected() == nullptr;
   }
   // The owner's receive for the message, which is not in its Matcher; room for its completion is
-  // booked. Null: none; then settle() follows when the message was kept, or not.
+  // booked. Null: none; then tell_owner() follows when the message was kept, or not.
   PostedReceive* ask(Endpoint& ep, const Sought& message);
-  void settle(ReceiveQueue& queue, bool tagged);
+  void tell_owner(ReceiveQueue& queue, bool tagged);
 
  private:
   // The owner's receive fails with that errno, and the message has none: null.

@@ -90,7 +90,7 @@ TEST_F(AtomicMessagesTest, ASumOfSeveralElements) {
   const Octets operands = be64({10, 20});
   expected.insert(expected.end(), operands.begin(), operands.end());
   EXPECT_EQ(tail, expected);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "atomic ok 16 #1");
   EXPECT_EQ(numbers_[0], 0u);
   EXPECT_EQ(numbers_[1], 15u);
@@ -111,7 +111,7 @@ TEST_F(AtomicMessagesTest, OldValuesComeBack) {
     r.operand = view(operand, count);
     r.result = view(old, count);
     ASSERT_TRUE(a_->ses->atomic(a_->ep, r, now_).ok());
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "fetching_atomic ok " + std::to_string(count * 8) + " #1");
     for (uint32_t i = 0; i < 32; ++i) {
       EXPECT_EQ(old[i], i < count ? 1000 + i : 0) << count;
@@ -138,11 +138,11 @@ TEST_F(AtomicMessagesTest, CompareAndSwap) {
   const Octets& sent = network_[0].octets;
   const Octets tail(sent.begin() + 48, sent.end());
   EXPECT_EQ(tail, be64({0, 5, 0, 9}));
-  settle();
+  deliver_all();
   EXPECT_EQ(old, 5u);
   EXPECT_EQ(numbers_[0], 9u);
   ASSERT_TRUE(a_->ses->atomic(a_->ep, r, now_).ok());  // 5 is not there any more
-  settle();
+  deliver_all();
   EXPECT_EQ(old, 9u);
   EXPECT_EQ(numbers_[0], 9u);
   EXPECT_EQ(take(*a_), "fetching_atomic ok 32 #1 | fetching_atomic ok 32 #1");
@@ -157,7 +157,7 @@ TEST_F(AtomicMessagesTest, AtomicRead) {
   AtomicRequest r = atomic_request(AtomicOpcode::read, AtomicForm::fetch, key);
   r.result = view(old, 2);
   ASSERT_TRUE(a_->ses->atomic(a_->ep, r, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(old[0], 3u);
   EXPECT_EQ(old[1], 4u);
   EXPECT_EQ(numbers_[1], 4u);
@@ -332,9 +332,9 @@ TEST_F(AtomicMessagesTest, ShortOfFetchBuffers) {
   deliver(0);
   EXPECT_EQ(count(Counter::rx_no_message_slot), 1u);
   EXPECT_EQ(numbers_[0], 1u);
-  settle();
+  deliver_all();
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "fetching_atomic ok 24 #1 | fetching_atomic ok 24 #1");
   EXPECT_EQ(numbers_[0], 2u);
   EXPECT_EQ(old[0][0], 0u);
@@ -429,7 +429,7 @@ TEST_F(AtomicMessagesTest, ACancelledAtomicDoesNothing) {
   a_->ses->close_endpoint(a_->ep, now_);
   EXPECT_EQ(take(*a_), "atomic aborted 0 #1");
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(numbers_[0], 0u);
   EXPECT_EQ(count(Counter::rx_initiator_error), 1u);
 }
@@ -466,7 +466,7 @@ TEST_F(AtomicMessagesTest, AnAtomicThatMayHaveBeenExecutedDoesNotGoAgain) {
   deliver(0);
   network_.clear();  // the answer is lost
   a_->pds.fail_flow(0, {pds::FailureReason::closed, {}, false}, now_);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "atomic undeliverable 0 #1");
   EXPECT_EQ(numbers_[0], 1u);
   EXPECT_TRUE(a_->ses->idle());

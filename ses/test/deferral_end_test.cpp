@@ -10,7 +10,7 @@ class DeferralEndTest : public DeferralTest {
   // A's send waits at B.
   void send_and_wait(const Octets& data, uintptr_t context = 1, uint64_t tag = 0) {
     send(deferrable(stored(data), context, tag));
-    settle();
+    deliver_all();
     ASSERT_EQ(take(*a_), "");
   }
 };
@@ -25,13 +25,13 @@ TEST_F(DeferralEndTest, ACancelledSendFreesItsReceive) {
   EXPECT_TRUE(a_->ses->idle());
   Octets room(3000);
   receive(room);
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->ses->counters()[Counter::rx_restart_refused], 1u);
   EXPECT_EQ(b_->pds.last_answers, (std::vector<uint8_t>{0x18}));  // OP_VIOLATION
   EXPECT_EQ(take(*b_), "");
   const Octets data = pattern(1200, 9);
   send(deferrable(data));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 1200 #1");
   EXPECT_EQ(take(*b_), "recv ok 1200 #2");
   EXPECT_TRUE(is_forgotten());
@@ -48,7 +48,7 @@ TEST_F(DeferralEndTest, AFreedReceiveGetsKeptMessages) {
   a_->pds.transmit(now_);
   while (!network_.empty() && network_.back().to == 1) deliver(network_.size() - 1);
   EXPECT_EQ(take(*b_), "");
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 10 #2");
   EXPECT_EQ(take(*a_), "send cancelled 0 #1 | send ok 10 #3");
   // Once more with nothing kept but a second receive.
@@ -56,10 +56,10 @@ TEST_F(DeferralEndTest, AFreedReceiveGetsKeptMessages) {
   EXPECT_TRUE(cancel(*a_, 4));
   receive(room, 5);
   receive(later, 6);
-  settle();
+  deliver_all();
   send(deferrable(stored(pattern(10)), 7));
   send(deferrable(stored(pattern(20)), 8));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 10 #6 | recv ok 20 #5");
 }
 
@@ -83,7 +83,7 @@ TEST_F(DeferralEndTest, AReceiveSetAsideCanBeCancelled) {
       continue;
     }
     EXPECT_EQ(take(*b_), "recv cancelled 0 #2");
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "");
     EXPECT_EQ(room, Octets(3000));
     receive(next, 3);
@@ -119,7 +119,7 @@ TEST_F(DeferralEndTest, EndpointsCloseAtAnyMoment) {
       if (before == 0 && is_posted) {
         EXPECT_EQ(closing.completions[0].status, Completion::Status::aborted);
       }
-      settle();
+      deliver_all();
       EXPECT_TRUE(closing.ses->idle());
       elapse(Duration::seconds(11));  // the other side learns it in the end
       if (closes_target) {
@@ -151,7 +151,7 @@ TEST_F(DeferralEndTest, APeerThatIsGoneEndsTheWaiting) {
   b_->pds.fail_flow(0, silence, now_);
   EXPECT_EQ(take(*b_), "");
   send(deferrable(stored(pattern(100))));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 100 #2");
   EXPECT_TRUE(is_forgotten());
 }
@@ -175,7 +175,7 @@ TEST_F(DeferralEndTest, AReceiveIsNotSetAsideForEver) {
   EXPECT_EQ(count(Counter::rx_deferred_expired), 1u);
   EXPECT_EQ(take(*b_), "");
   a_->pds.resend_all();  // it starts again, and finds the receive by matching
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 3000 #1");
   EXPECT_EQ(take(*b_), "recv ok 3000 #2");
   EXPECT_EQ(count(Counter::rx_restart_stray), 1u);
@@ -201,7 +201,7 @@ TEST_F(DeferralEndTest, LostPdcsDoNotEndTheSend) {
   transmit();
   network_.clear();
   b_->pds.fail_flow(0, lost, now_);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 9000 #1");
   EXPECT_EQ(take(*b_), "recv ok 9000 #2");
   EXPECT_EQ(room, data);
@@ -217,7 +217,7 @@ TEST_F(DeferralEndTest, ATooLongMessageIsCutOrRefused) {
     Octets room(1000);
     send_and_wait(data);
     receive(room);
-    settle();
+    deliver_all();
     if (!rejects) {
       EXPECT_EQ(take(*a_), "send ok 3000 #1");
       EXPECT_EQ(take(*b_), "recv truncated 1000+2000 #2");
@@ -227,7 +227,7 @@ TEST_F(DeferralEndTest, ATooLongMessageIsCutOrRefused) {
     EXPECT_EQ(take(*a_), "send refused TOO_LONG 0 #1");
     EXPECT_EQ(take(*b_), "");
     send(deferrable(stored(pattern(1000, 5))));
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*b_), "recv ok 1000 #2");
   }
 }
@@ -261,7 +261,7 @@ TEST_F(DeferralEndTest, OneThatWaitsIsPeekedClaimedAndDiscarded) {
   EXPECT_FALSE(b_->ses->claims().discard(b_->ep, first.claim, now_));
   EXPECT_TRUE(b_->ses->claims().receive(b_->ep, second.claim, filter, now_).ok());
   EXPECT_EQ(b_->ses->claims().receive(b_->ep, second.claim, filter, now_).error(), Errc::not_found);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "tagged_send ok 3000 #11 | tagged_send ok 3000 #12");
   EXPECT_EQ(take(*b_), "tagged_recv ok 3000 tag 7 #2");
   EXPECT_EQ(room, data);
@@ -277,7 +277,7 @@ TEST_F(DeferralEndTest, AClaimEndsWithItsMessage) {
   const Peeked seen = b_->ses->claims().peek(b_->ep, filter, true, now_);
   EXPECT_TRUE(cancel(*a_, 1));
   EXPECT_TRUE(b_->ses->claims().receive(b_->ep, seen.claim, filter, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
   EXPECT_TRUE(is_forgotten());
 }
@@ -289,21 +289,21 @@ TEST_F(DeferralEndTest, AMultiReceiveCallsMessagesThatFillIt) {
   for (uint8_t i = 0; i < 6; ++i) data.push_back(pattern(2000, i));
   for (uintptr_t i = 0; i < 6; ++i) send(deferrable(data[i], 10 + i));
   send(deferrable(stored(pattern(100)), 16));  // a plain one, kept behind them
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 100 #16");
   Octets room(7000);
   ReceiveRequest r = receive_request(room);
   r.multi = true;
   r.multi_min = 1000;
   ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
-  settle();
+  deliver_all();
   // The kept one, and three of those called; 7000 - 6100 are less than 1000.
   EXPECT_EQ(take(*b_), "recv ok 100 #2 | recv ok 2000 #2 | recv ok 2000 #2 | recv ok 2000 done #2");
   EXPECT_EQ(a_->completions.size(), 3u);
   EXPECT_EQ(b_->ses->counters()[Counter::rx_deferred], 7u);  // the fourth once more
   a_->completions.clear();
   ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->completions.size(), 3u);
   EXPECT_TRUE(is_forgotten());
 }
@@ -316,7 +316,7 @@ TEST_F(DeferralEndTest, AMultiReceiveThatWasStalledCallsForNoMore) {
   for (uintptr_t i = 0; i < 4; ++i) send(deferrable(data[i], 10 + i));
   send(deferrable(stored(pattern(100)), 16));  // a plain one, kept among them
   for (uintptr_t i = 4; i < 6; ++i) send(deferrable(data[i], 10 + i));
-  settle();
+  deliver_all();
   Octets room(7000);
   ReceiveRequest r = receive_request(room);
   r.multi = true;
@@ -343,7 +343,7 @@ TEST_F(DeferralEndTest, AMultiReceiveIsNotHeldUpByOneThatDoesNotCome) {
   ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
   EXPECT_TRUE(cancel(*a_, 11));
   EXPECT_EQ(take(*a_), "send cancelled 0 #11");
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "");
   elapse(Duration::seconds(6));
   EXPECT_EQ(take(*a_), "send ok 4000 #12");
@@ -361,13 +361,13 @@ TEST_F(DeferralEndTest, ReadyToRestartsTakeTurns) {
   std::vector<Octets> data, rooms(6, Octets(1500));
   for (uint8_t i = 0; i < 6; ++i) data.push_back(pattern(1500, i));
   for (uintptr_t i = 0; i < 6; ++i) send(deferrable(data[i], 10 + i));
-  settle();
+  deliver_all();
   for (uintptr_t i = 0; i < 6; ++i) receive(rooms[i], 20 + i);
   EXPECT_GT(b_->ses->exchange().next_deadline() - now_, Duration::seconds(1))
       << "an answer wakes the others";
   transmit();
   EXPECT_EQ(network_.size(), 1u);
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->completions.size(), 6u);
   EXPECT_EQ(rooms, data);
   EXPECT_TRUE(is_forgotten());
@@ -382,10 +382,10 @@ TEST_F(DeferralEndTest, AFenceWaitsForDeferredSends) {
   fenced.flags = kOpFence;
   send(fenced);
   receive(second, 6, 8);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "");
   receive(room);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 3000 #1 | tagged_send ok 10 #5");
   EXPECT_EQ(take(*b_), "recv ok 3000 #2 | tagged_recv ok 10 tag 8 #6");
 }

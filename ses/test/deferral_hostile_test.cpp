@@ -61,7 +61,7 @@ class DeferralHostileTest : public DeferralTest {
     send(deferrable(data));
     transmit();
     const uint32_t token = word(network_[0].octets, 12);
-    settle();
+    deliver_all();
     return token;
   }
 };
@@ -118,12 +118,12 @@ TEST_F(DeferralHostileTest, AReadyToRestartCountsOnce) {
   transmit();
   ASSERT_EQ(network_.size(), 1u);
   EXPECT_EQ(restart_of_a({token, 7}), "accept");
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->ses->counters()[Counter::tx_deferred], 2u);
   EXPECT_EQ(restart_of_a({token, 8}), "accept");
   transmit();
   EXPECT_EQ(restart_of_a({token, 9}), "accept");
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->ses->counters()[Counter::tx_deferred], 4u);
   EXPECT_EQ(take(*a_), "");
 }
@@ -142,7 +142,7 @@ TEST_F(DeferralHostileTest, ACallTooLateOrTooEarlyDoesNoHarm) {
   transmit();
   const uint32_t token = word(network_[0].octets, 12);
   EXPECT_EQ(restart_of_a({token, 5}), "accept");  // it will not be needed
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 1000 #1");
   EXPECT_EQ(restart_of_a({token, 5}), "OP_VIOLATION gen 99");
   transmit();
@@ -396,7 +396,7 @@ TEST_F(DeferralHostileTest, AnUncallableMessageDelaysNoOther) {
   start();
   const Octets hello = pattern(4);
   ASSERT_TRUE(b_->ses->send(b_->ep, send_request(hello), now_).ok());  // A has the flow
-  settle();
+  deliver_all();
   const PeerId sender = from_;
   from_ = another_peer();
   EXPECT_EQ(said(standard(deferrable_request(4, 9), 4)), "OK");
@@ -428,7 +428,7 @@ TEST_F(DeferralHostileTest, TheCalledProcessIsNamedWhereItIsKnown) {
   s.to.ri = ResourceIndex(9);
   s.to.initiator_id = 5;
   ASSERT_TRUE(b_->ses->send(b_->ep, s, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(said(standard(deferrable_request(4), 4)), "OK");
   receive(room);
   called();

@@ -44,7 +44,7 @@ TEST_F(DeferralTest, ASendWithoutAReceiveIsDeferred) {
   EXPECT_EQ(word(end, 32) & 0x3FFFu, 0u);  // payload length
   EXPECT_EQ(word(end, 36), 2048u);         // message offset
   EXPECT_EQ(word(end, 40), 5000u);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   EXPECT_TRUE(b_->ses->idle());  // nothing is half received
 }
@@ -59,7 +59,7 @@ TEST_F(DeferralTest, ASendThatWaitsIsCalledBack) {
   transmit();
   const Octets first = network_[0].octets;
   const uint32_t token = word(first, 12);
-  settle();
+  deliver_all();
   receive(room);
   transmit();
   // Ready to restart: SOM and EOM, the two tokens in the key's place, its own initiator ID.
@@ -82,7 +82,7 @@ TEST_F(DeferralTest, ASendThatWaitsIsCalledBack) {
   EXPECT_EQ(word(again, 12), token);
   EXPECT_EQ(word(again, 16), target_token);
   EXPECT_NE(hex(again).substr(4, 4), hex(first).substr(4, 4));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1");
   EXPECT_EQ(take(*b_), "recv ok 5000 #2");
   EXPECT_EQ(room, data);
@@ -103,7 +103,7 @@ TEST_F(DeferralTest, AReceiveThatIsThereIsUsedAtOnce) {
   s.data = 77;
   send(deferrable(data));
   send(s);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1 | tagged_send ok 2000 #5");
   EXPECT_EQ(take(*b_), "recv ok 5000 #2 | tagged_recv ok 2000 tag 42 data 77 #3");
   EXPECT_EQ(room, data);
@@ -123,7 +123,7 @@ TEST_F(DeferralTest, IsChosenForLongMessagesToPeersThatKeepNone) {
     const uint64_t before = a_->ses->counters()[Counter::tx_deferrable];
     receive(room);
     send(s);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "send ok " + std::to_string(s.iov[0].length) + " #1");
     return a_->ses->counters()[Counter::tx_deferrable] != before;
   };
@@ -225,7 +225,7 @@ TEST_F(DeferralTest, AReadyToRestartMayOvertakeTheAnswer) {
   transmit();
   EXPECT_EQ(network_.size(), 2u);  // it waits for the answer: nothing new of A but its own answer
   EXPECT_EQ(a_->ses->counters()[Counter::tx_deferred], 0u);
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->ses->counters()[Counter::tx_deferred], 1u);
   EXPECT_EQ(take(*a_), "send ok 1000 #1");
   EXPECT_EQ(take(*b_), "recv ok 1000 #2");
@@ -240,23 +240,23 @@ TEST_F(DeferralTest, ReceivesAreSetAsideInOrderOfArrival) {
   send(deferrable(first, 11, 5));
   send(deferrable(other, 13, 6));
   send(deferrable(second, 12, 5));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   Octets room(2000), later(2000);
   receive(room, 21, 5);
   const Octets late = pattern(10, 4);  // a plain one of the same tag: not for that receive
   send(deferrable(late, 14, 5));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "tagged_send ok 10 #14 | tagged_send ok 1000 #11");  // kept
   EXPECT_EQ(take(*b_), "tagged_recv ok 1000 tag 5 #21");
   receive(later, 22, 5);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "tagged_send ok 1500 #12");
   EXPECT_EQ(take(*b_), "tagged_recv ok 1500 tag 5 #22");
   EXPECT_TRUE(std::equal(second.begin(), second.end(), later.begin()));
   receive(room, 23, 6);
   receive(later, 24, 5);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "tagged_recv ok 10 tag 5 #24 | tagged_recv ok 2000 tag 6 #23");
   EXPECT_TRUE(is_forgotten());
 }
@@ -267,12 +267,12 @@ TEST_F(DeferralTest, ATargetRemembersOnlyAsManyAsConfigured) {
   std::vector<Octets> data, rooms(10, Octets(1000));
   for (uint8_t i = 0; i < 10; ++i) data.push_back(pattern(1000, i));
   for (uintptr_t i = 0; i < 10; ++i) send(deferrable(data[i], 10 + i));
-  settle();
+  deliver_all();
   EXPECT_EQ(count(Counter::rx_deferred), 8u);
   EXPECT_EQ(count(Counter::rx_no_match), 2u);
   EXPECT_EQ(take(*a_), "");
   for (uintptr_t i = 0; i < 10; ++i) receive(rooms[i], 30 + i);
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->completions.size(), 8u);
   elapse(Duration::milliseconds(250));
   EXPECT_EQ(a_->completions.size(), 10u);
@@ -283,7 +283,7 @@ TEST_F(DeferralTest, ATargetRemembersOnlyAsManyAsConfigured) {
   config_.unexpected_messages = 6;
   start();
   for (uintptr_t i = 0; i < 10; ++i) send(deferrable(data[i], 10 + i));
-  settle();
+  deliver_all();
   EXPECT_EQ(count(Counter::rx_deferred), 3u);  // half of them for one peer
 }
 
@@ -292,14 +292,14 @@ TEST_F(DeferralTest, ADeferredSendIsNoError) {
   const Octets data = pattern(9000);
   Octets room(9000);
   send(deferrable(data));
-  settle();
+  deliver_all();
   elapse(Duration::seconds(300));
   EXPECT_EQ(take(*a_), "");
   EXPECT_EQ(count(Counter::rx_deferred_expired), 0u);  // it was heard of every 5 s
   EXPECT_GE(count(Counter::rx_deferred), 59u);
   EXPECT_LE(count(Counter::rx_deferred), 61u);
   receive(room);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 9000 #1");
   EXPECT_EQ(room, data);
 }
@@ -310,7 +310,7 @@ TEST_F(DeferralTest, IdleStateIsDroppedOnBothSides) {
   const Octets data = pattern(1000);
   Octets room(1000);
   send(deferrable(data));
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->ses->exchange().next_deadline() - now_, Duration::seconds(5));
   EXPECT_EQ(b_->ses->exchange().next_deadline() - now_, Duration::seconds(10));
   now_ = now_ + Duration::seconds(10);
@@ -318,7 +318,7 @@ TEST_F(DeferralTest, IdleStateIsDroppedOnBothSides) {
   EXPECT_EQ(count(Counter::rx_deferred_expired), 1u);
   EXPECT_TRUE(b_->ses->exchange().next_deadline().is_never());
   receive(room);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "");
   elapse(Duration::seconds(1));  // A continues
   EXPECT_EQ(take(*a_), "send ok 1000 #1");
@@ -334,7 +334,7 @@ TEST_F(DeferralTest, ANewAttemptMeetsTheReadyToRestart) {
     const Octets data = pattern(1000);
     Octets room(1000);
     send(deferrable(data));
-    settle();
+    deliver_all();
     receive(room);
     b_->pds.transmit(now_);
     now_ = now_ + Duration::milliseconds(5001);
@@ -342,7 +342,7 @@ TEST_F(DeferralTest, ANewAttemptMeetsTheReadyToRestart) {
     a_->pds.transmit(now_);
     ASSERT_EQ(network_.size(), 2u);
     deliver(restart_first ? 0 : 1);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "send ok 1000 #1");
     EXPECT_EQ(take(*b_), "recv ok 1000 #2");
     EXPECT_EQ(room, data);

@@ -48,21 +48,21 @@ class HeadersTest : public PairTest {
     transmit();
     EXPECT_EQ(network_.size(), 1u);
     const Parcel p = network_[0];
-    settle();
+    deliver_all();
     return p;
   }
   NextHeader header_of_send(const Octets& data) {
     EXPECT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
     transmit();
     const NextHeader h = network_[0].next_hdr;
-    settle();
+    deliver_all();
     return h;
   }
   NextHeader header_of(const RmaRequest& r) {
     EXPECT_TRUE(a_->ses->rma(a_->ep, r, now_).ok());
     transmit();
     const NextHeader h = network_[0].next_hdr;
-    settle();
+    deliver_all();
     return h;
   }
 };
@@ -209,7 +209,7 @@ TEST_F(HeadersTest, ReadsOnRudiGoShort) {
     EXPECT_EQ(network_[0].next_hdr, expected);
     deliver(0);
     EXPECT_EQ(network_[0].next_hdr, NextHeader::response_data_small);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "read ok 12 #1");
     EXPECT_EQ(back, memory);
     back.assign(back.size(), std::byte{});
@@ -269,7 +269,7 @@ TEST_F(HeadersTest, ASmallWritePassesADisabledIndex) {
   RmaRequest w = rma_request(false, data, key);
   w.to = capable();
   ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "write ok 3 #1");
 }
 
@@ -280,7 +280,7 @@ TEST_F(HeadersTest, AMediumSendIsSentAgain) {
   begin({.medium = true});
   const Octets data = pattern(3);
   ASSERT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   Octets room(10);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());

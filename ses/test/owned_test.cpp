@@ -72,7 +72,7 @@ TEST_F(OwnedTest, MessagesAreAskedAboutOnce) {
   send(x_, pattern(5));
   send(y_, longer, 8);
   send(x_, pattern(20));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 5 #10 | recv truncated 10+10 #12; Y tagged_recv ok 3000 tag 8 #11");
   EXPECT_EQ(rooms[1], longer);
   EXPECT_EQ(asked_, 3u);
@@ -89,7 +89,7 @@ TEST_F(OwnedTest, TheOwnerClaimsKeptMessages) {
   ASSERT_EQ(claims_.size(), 1u);
   Octets room(2500);
   ASSERT_TRUE(start(claims_[0], room, 20).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "Y recv ok 2500 #20");
   EXPECT_EQ(room, longer);
   ASSERT_EQ(claims_.size(), 2u);
@@ -109,13 +109,13 @@ TEST_F(OwnedTest, OwnersAreAskedInTheirTurn) {
   end_turn();
   send(x_, pattern(1, 1));
   send(y_, pattern(2, 2), 5);
-  settle();
+  deliver_all();
   EXPECT_EQ(asked_, 0u);
   Octets rooms[3] = {Octets(10), Octets(10), Octets(10)};
   for (uintptr_t i = 0; i < 3; ++i) own(rooms[i], 10 + i);
   begin_turn();
   send(x_, pattern(3, 3));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 1 #10 | recv ok 3 #12; Y tagged_recv ok 2 tag 5 #11");
   EXPECT_EQ(asked_, 3u);
   EXPECT_TRUE(is_balanced());
@@ -126,12 +126,12 @@ TEST_F(OwnedTest, NoMessageOvertakesOneUnknownToTheOwner) {
   for (bool* const trouble : {&is_out_of_memory_, &refuses_to_keep_}) {
     *trouble = true;
     send(x_, pattern(1));
-    settle();
+    deliver_all();
     Octets rooms[2] = {Octets(10), Octets(10)};
     if (trouble == &is_out_of_memory_) own(rooms[0], 10);
     *trouble = false;
     send(x_, pattern(2));
-    settle();
+    deliver_all();
     EXPECT_EQ(told(), "");
     if (trouble == &refuses_to_keep_) own(rooms[0], 10);
     own(rooms[1], 11);
@@ -154,7 +154,7 @@ TEST_F(OwnedTest, MessagesWithoutRoomAreForgottenByTheOwner) {
   Octets room(100);
   own(room, 10);
   send(x_, pattern(100));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 100 #10");
   EXPECT_TRUE(is_balanced());
 }
@@ -185,7 +185,7 @@ TEST_F(OwnedTest, UselessReceivesFail) {
   own(rooms[0], 10);
   own(rooms[1], 11);
   send(x_, pattern(70));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv fault 0 #10");
   EXPECT_EQ(asked_, 1u);
   pieces_ = 1;
@@ -201,7 +201,7 @@ TEST_F(OwnedTest, UselessReceivesNeedRoomToFail) {
   own(room, 10);
   x_.slots = 1;
   send(x_, pattern(70));
-  settle();
+  deliver_all();
   begin_turn();
   EXPECT_EQ(asked_, 0u);
   x_.slots = 2;
@@ -223,7 +223,7 @@ TEST_F(OwnedTest, NoReceiveIsAskedForBeyondTheSize) {
   standard(request(SesOpcode::send, 4), 4);
   begin_turn();
   EXPECT_EQ(asked_, 1u);
-  settle();
+  deliver_all();
   begin_turn();
   EXPECT_EQ(asked_, 2u);
   EXPECT_EQ(told(), "X recv ok 3000 #10 | recv ok 4 #11");
@@ -259,13 +259,13 @@ TEST_F(OwnedTest, RefusedMessagesFailAtTheirSender) {
     s.to.ri = x_.ri;
     s.flags = kOpDeliveryComplete;
     ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
-    settle();
+    deliver_all();
     ASSERT_EQ(claims_.size(), 1u);
     Claims& claims = b_->ses->claims();
     EXPECT_TRUE(is_refused ? claims.refuse(shared_, claims_[0], now_)
                            : claims.discard(shared_, claims_[0], now_));
     EXPECT_FALSE(claims.look(shared_, claims_[0]).found);
-    settle();
+    deliver_all();
     ASSERT_EQ(a_->completions.size(), 1u);
     EXPECT_EQ(a_->completions[0].ok(), !is_refused);
   }

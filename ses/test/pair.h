@@ -153,12 +153,12 @@ class PairTest : public ::testing::Test {
     (p.to == 0 ? *a_ : *b_).pds.receive(p, now_);
   }
   // Until nothing moves: packets in order, or shuffled when rng is given. ROD stays in order.
-  void settle(Rng* rng = nullptr) {
+  void deliver_all(Rng* rng = nullptr) {
     for (transmit(); !network_.empty(); transmit()) {
       deliver(rng == nullptr ? 0 : rng->below(network_.size()));
     }
   }
-  // Lets time pass in steps of a deadline, settling in between.
+  // Lets time pass in steps of a deadline, and delivers in between.
   void elapse(Duration span) {
     const Instant end = now_ + span;
     while (now_ < end) {
@@ -169,7 +169,7 @@ class PairTest : public ::testing::Test {
       b_->ses->exchange().advance(now_);
       a_->pds.resend_all();
       b_->pds.resend_all();
-      settle();
+      deliver_all();
     }
   }
   // "send ok 100 | recv truncated 8+4 data 5 | ...": the reports of a node, which are then cleared.

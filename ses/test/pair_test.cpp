@@ -13,7 +13,7 @@ TEST_F(PairTest, AShortSendFillsThePostedReceive) {
   Octets room(128);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   ASSERT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 100 #1");
   EXPECT_EQ(take(*b_), "recv ok 100 #2");
   EXPECT_TRUE(std::equal(data.begin(), data.end(), room.begin()));
@@ -30,7 +30,7 @@ TEST_F(PairTest, ZeroLengthMessagesOfEveryKindComplete) {
   ASSERT_TRUE(a_->ses->send(a_->ep, send_request(none), now_).ok());
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, none, key, 8), now_).ok());
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, none, key, 8), now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 0 #1 | write ok 0 #1 | read ok 0 #1");
   EXPECT_EQ(take(*b_), "recv ok 0 #2");
   EXPECT_EQ(a_->pds.asked.messages_done, 1u);
@@ -58,9 +58,9 @@ TEST_F(PairTest, PacketsInAnyOrderArriveByteExact) {
     s.data = 0x1122334455667788;
     ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
     ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, written, key, 5), now_).ok());
-    settle(&rng);
+    deliver_all(&rng);
     ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key, 5), now_).ok());
-    settle(&rng);
+    deliver_all(&rng);
     ASSERT_EQ(a_->completions.size(), 3u);
     for (const Completion& c : a_->completions) EXPECT_TRUE(c.ok());
     ASSERT_EQ(b_->completions.size(), 1u);
@@ -170,7 +170,7 @@ TEST_F(PairTest, ReadDataTravelsInTheAckUpToSixteenOctets) {
     transmit();
     ASSERT_EQ(network_.size(), length <= 16 ? 1u : 2u);
     EXPECT_EQ(network_[0].octets.size(), length <= 16 ? 20 + length : 0);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "read ok " + std::to_string(length) + " #1");
     EXPECT_TRUE(std::equal(back.begin(), back.end(), memory.begin() + 3));
   }
@@ -189,7 +189,7 @@ TEST_F(PairTest, WriteWithDataCompletesAtTheTarget) {
   w.flags = kOpRemoteData;
   w.data = 99;
   ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "write ok 3000 #1");
   EXPECT_EQ(take(*b_), "remote_write ok 3000 data 99 #0");
   EXPECT_TRUE(std::equal(data.begin(), data.end(), memory.begin() + 1000));
@@ -210,11 +210,11 @@ TEST_F(PairTest, ASinkThatCountsSeesAllRemoteAccess) {
   const uint64_t key = expose(memory);
   for (const Octets* o : {&data, &small}) {
     ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, *o, key), now_).ok());
-    settle();
+    deliver_all();
   }
   for (Octets* o : {&back, &few}) {
     ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, *o, key), now_).ok());
-    settle();
+    deliver_all();
   }
   EXPECT_EQ(take(*b_),
             "remote_write ok 3000 #0 | remote_write ok 10 #0 | remote_read ok 3000 #0 | "
@@ -230,14 +230,14 @@ TEST_F(PairTest, WriteWithDataWaitsForACompletionSlot) {
   w.flags = kOpRemoteData;
   b_->spare_slots = 0;
   ASSERT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   EXPECT_EQ(take(*b_), "");
   EXPECT_EQ(b_->pds.nacks_sent, 1u);
   EXPECT_EQ(b_->ses->counters()[Counter::rx_no_completion_slot], 1u);
   b_->spare_slots = 1;
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "write ok 2000 #1");
   EXPECT_EQ(take(*b_), "remote_write ok 2000 data 0 #0");
   EXPECT_EQ(memory, data);
@@ -256,7 +256,7 @@ TEST_F(PairTest, InjectedPayloadMayBeReusedAtOnce) {
     ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
     ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
     data.assign(bytes, std::byte{0xEE});
-    settle();
+    deliver_all();
     EXPECT_EQ(room, original) << bytes;
   }
   const Octets longer(kInjectBytes + 1);
@@ -285,7 +285,7 @@ TEST_F(PairTest, LongInjectsEndInTryAgainUntilOneIsAcknowledged) {
   SendRequest brief = send_request(shorter);
   brief.flags = kOpInject;
   EXPECT_TRUE(a_->ses->send(a_->ep, brief, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
 }
 
@@ -306,7 +306,7 @@ TEST_F(PairTest, ScatteredMemoryIsGatheredAndScattered) {
   ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
   ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
   Rng rng(5);
-  settle(&rng);
+  deliver_all(&rng);
   EXPECT_EQ(room, data);
   out.push_back({data.data(), 1});
   s.iov = out;
@@ -326,7 +326,7 @@ TEST_F(PairTest, TheSmallerPayloadMtuRules) {
   const uint64_t key = expose(memory);
   Octets back(5000);
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read ok 5000 #1");
   EXPECT_EQ(back, memory);
   EXPECT_EQ(a_->pds.asked.messages_done, 5u);
@@ -346,7 +346,7 @@ TEST_F(PairTest, AnAgreedPayloadMayBeLargerThanTheDefaultOfEither) {
   const uint64_t key = expose(memory);
   Octets back(20000);
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read ok 20000 #1");
   EXPECT_EQ(back, memory);
   EXPECT_EQ(a_->pds.asked.messages_done, 3u);
@@ -356,7 +356,7 @@ TEST_F(PairTest, AnAgreedPayloadMayBeLargerThanTheDefaultOfEither) {
   ASSERT_TRUE(a_->ses->send(a_->ep, send_request(memory), now_).ok());
   transmit();
   EXPECT_EQ(network_.size(), 3u);
-  settle();
+  deliver_all();
   EXPECT_EQ(room, memory);
 }
 
@@ -372,7 +372,7 @@ TEST_F(PairTest, ATargetNeedNotKnowTheSizeOfTheInitiator) {
   const uint64_t key = expose(memory);
   Octets back(5000);
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key), now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read ok 5000 #1");
   EXPECT_EQ(back, memory);
   EXPECT_EQ(a_->pds.asked.messages_done, 5u);
@@ -396,7 +396,7 @@ TEST_F(PairTest, AFenceWaitsForEverythingBefore) {
   deliver(0);
   transmit();
   EXPECT_EQ(network_.size(), 2u);  // the fenced one, and the one behind it
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "write ok 100 #1 | write ok 100 #1 | write ok 100 #1");
 }
 
@@ -412,7 +412,7 @@ TEST_F(PairTest, PostingStopsAtTheSizeOfTheEndpoint) {
   }
   EXPECT_EQ(a_->ses->send(a_->ep, send_request(data), now_).error(), Errc::again);
   EXPECT_EQ(b_->ses->receive(b_->ep, receive_request(room), now_).error(), Errc::again);
-  settle();
+  deliver_all();
   EXPECT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
   EXPECT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
 }
@@ -432,7 +432,7 @@ TEST_F(PairTest, ReadsWaitForEachOther) {
   }
   transmit();
   EXPECT_EQ(network_.size(), 3u + 2u);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_),
             "read ok 2500 #1 | read ok 2000 #2 | read ok 2500 #3 | read ok 6000 #4 | "
             "read ok 100 #5");
@@ -454,7 +454,7 @@ TEST_F(PairTest, TheLongestReadWaitsToo) {
   transmit();
   EXPECT_EQ(network_.size(), 3u);
   EXPECT_TRUE(a_->ses->cancel(a_->ep, r.context.op, now_));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read cancelled 0 #2 | read ok 3000 #1");
 }
 
@@ -475,7 +475,7 @@ TEST_F(PairTest, ReadsDoNotWaitForEachOthersTimeOuts) {
   EXPECT_EQ(take(*a_), "read undeliverable 0 #1");
   transmit();
   EXPECT_EQ(network_.size(), 6u);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read ok 3000 #1 | read ok 3000 #1");
 }
 
@@ -488,7 +488,7 @@ TEST_F(PairTest, ACancelledReadLetsTheNextOneGo) {
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, first, key), now_).ok());
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, second, key), now_).ok());
   EXPECT_TRUE(a_->ses->cancel(a_->ep, reinterpret_cast<void*>(uintptr_t{1}), now_));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read cancelled 0 #1 | read ok 3000 #1");
   EXPECT_EQ(second, memory);
   EXPECT_TRUE(a_->ses->idle());

@@ -45,7 +45,7 @@ TEST_F(PathTest, AMessageThatHasNotBegunGoesInPacketsThatFit) {
   transmit();
   EXPECT_EQ(network_.size(), 10u);
   EXPECT_LE(longest_packet(), 1024u + wire::StandardRequest::kSize);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 10000 #1");
   EXPECT_EQ(room_, data_);
 }
@@ -61,7 +61,7 @@ TEST_F(PathTest, AMessageOfOnePacketBecomesOneOfSeveral) {
   lower();
   transmit();
   EXPECT_EQ(network_.size(), 3u);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 3000 #1");
   EXPECT_EQ(room, data);
 }
@@ -71,7 +71,7 @@ TEST_F(PathTest, AMessageThatWaitsToComeAgainDoesSoInPacketsThatFit) {
   config_.unexpected_bytes = 0;
   start();
   send(data_);
-  settle();
+  deliver_all();
   ASSERT_EQ(take(*a_), "");
   lower();
   post(room_);
@@ -90,7 +90,7 @@ TEST_F(PathTest, AMessageHalfWayEndsIfItsRestDoesNotFit) {
   ASSERT_EQ(a_->completions.size(), 1u);
   EXPECT_EQ(why(*a_), pds::FailureReason::too_long);
   EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
-  settle();
+  deliver_all();
   EXPECT_TRUE(a_->ses->idle());
 }
 
@@ -103,7 +103,7 @@ TEST_F(PathTest, AMessageHalfWayContinuesIfItsRestFits) {
   send(data);
   transmit();
   lower();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1");
   EXPECT_EQ(room, data);
 }
@@ -118,7 +118,7 @@ TEST_F(PathTest, ADatagramCannotBeCut) {
   ASSERT_EQ(a_->completions.size(), 1u);
   EXPECT_EQ(why(*a_), pds::FailureReason::too_long);
   EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 1000 #2");
 }
 
@@ -134,7 +134,7 @@ TEST_F(PathTest, APacketThatIsTooLongBecomesAnErrorAtBothEnds) {
   EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
   a_->pds.resend_all();
   EXPECT_LE(longest_packet(), wire::StandardRequest::kSize);
-  settle();
+  deliver_all();
   EXPECT_FALSE(a_->pds.has_outstanding());
   EXPECT_TRUE(a_->ses->idle());
 }
@@ -196,7 +196,7 @@ TEST_F(ReadPathTest, AnAnswerThatTheSystemCannotReadGoesAsAnError) {
   network_.clear();
   b_->pds.resend_all();
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read refused HOST_UNSUCCESS_CMPL 0 #1");
   EXPECT_FALSE(b_->pds.has_outstanding());
 }

@@ -28,7 +28,7 @@ TEST_F(PatienceTest, ASlowApplicationIsWaitedForWithoutEnd) {
       const Octets data = pattern(2000);
       Octets room(2000);
       send(data);
-      settle();
+      deliver_all();
       elapse(Duration::seconds(600));
       EXPECT_EQ(take(*a_), "");
       post(room);
@@ -46,7 +46,7 @@ TEST_F(PatienceTest, APeerThatOnlyRefusesIsGivenUpAfterFiveTimesThePatience) {
   start();
   send(pattern(10));
   b_->pds.only_answers = wire::ReturnCode::uncor_trnsnt;
-  settle();
+  deliver_all();
   elapse(Duration::milliseconds(9'900));
   EXPECT_EQ(take(*a_), "");
   elapse(Duration::milliseconds(400));

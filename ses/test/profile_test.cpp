@@ -77,7 +77,7 @@ TEST_F(ProfileTest, RudiIsForTwoThatAreHpc) {
     EXPECT_TRUE(a_->ses->rma(a_->ep, w, now_).ok());
     transmit();
     const bool is_rudi = network_[0].mode == pds::Mode::rudi;
-    settle();
+    deliver_all();
     EXPECT_EQ(memory, data);
     return is_rudi;
   };

@@ -42,7 +42,7 @@ TEST_F(QuietTest, OnlyOperationsWithoutAWaitingUserAreQuiet) {
   write(kOpQuiet, key, 1025);
   Octets room(2048);
   for (int i = 0; i < 5; ++i) post(room);
-  settle();
+  deliver_all();
   EXPECT_EQ(pulls(), "qwwqwwqww");
   EXPECT_EQ(take(*a_),
             "send ok 8 #1 | send ok 8 #1 | send ok 8 #1 | send ok 1024 #1 | send ok 1025 #1 | "
@@ -61,7 +61,7 @@ TEST_F(QuietTest, AHalfFullQueueIsWaitedFor) {
       send(kOpInject | kOpQuiet);
     }
     EXPECT_EQ(a_->ses->send(a_->ep, send_request(stored(pattern(8))), now_).error(), Errc::again);
-    settle();
+    deliver_all();
     EXPECT_EQ(pulls(), expected);
   }
 }
@@ -78,7 +78,7 @@ TEST_F(QuietTest, RetainedOperationsAreQuiet) {
   for (int i = 0; i < kQuiet; ++i) send(kOpRetain, 1000);
   send(kOpRetain, 1000);
   send(kOpRetain, 1000);
-  settle();
+  deliver_all();
   EXPECT_EQ(pulls(), "w" + std::string(kQuiet, 'q') + "ww");
 }
 
@@ -93,7 +93,7 @@ TEST_F(QuietTest, AFenceAsksForEarlierOperations) {
   EXPECT_EQ(a_->pds.asked.answers, 0u);
   write(kOpFence, key);
   EXPECT_EQ(a_->pds.asked.answers, 1u);
-  settle();
+  deliver_all();
   EXPECT_EQ(pulls(), "qww");
   EXPECT_EQ(take(*a_), "write ok 8 #1 | write ok 8 #1 | write ok 8 #1");
   write(kOpFence, key);
@@ -105,7 +105,7 @@ TEST_F(QuietTest, ARetryIsQuietAsWell) {
   config_.unexpected_bytes = 0;
   start();
   send(kOpInject | kOpQuiet);
-  settle();
+  deliver_all();
   Octets room(8);
   post(room);
   elapse(Duration::milliseconds(210));

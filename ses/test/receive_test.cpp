@@ -43,7 +43,7 @@ TEST_F(ReceiveTest, TheFirstReceiveInPostingOrderThatFitsTakesTheMessage) {
   ASSERT_TRUE(post(friendly).ok());
   const Octets data = pattern(8);
   for (int i = 0; i < 3; ++i) send(data, 7);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_),
             "tagged_recv ok 8 tag 7 #12 | tagged_recv ok 8 tag 7 #13 | "
             "tagged_recv ok 8 tag 7 #14");
@@ -55,7 +55,7 @@ TEST_F(ReceiveTest, TaggedAndUntaggedAreSeparate) {
   Octets room(8), other(8);
   ASSERT_TRUE(post(receive_request(room)).ok());
   send(pattern(8), 9);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "");
   ASSERT_TRUE(post(tagged(other, 9)).ok());
   EXPECT_EQ(take(*b_), "tagged_recv ok 8 tag 9 #2");
@@ -64,7 +64,7 @@ TEST_F(ReceiveTest, TaggedAndUntaggedAreSeparate) {
 // [SES-126, SES-130, SES-122] Kept, answered RESPONSE OK, taken in arrival order.
 TEST_F(ReceiveTest, MessagesWithoutAReceiveAreKeptInArrivalOrder) {
   for (uint8_t i = 1; i <= 3; ++i) send(pattern(3000, i), 4);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "tagged_send ok 3000 #1 | tagged_send ok 3000 #1 | tagged_send ok 3000 #1");
   // One explicit RESPONSE OK for the octet that completes each message.
   EXPECT_EQ(a_->pds.last_answers, (std::vector<uint8_t>{1, 1, 1}));
@@ -105,7 +105,7 @@ TEST_F(ReceiveTest, AReceiveTakesOverAHalfArrivedMessage) {
     for (uint64_t i = 0; i < early; ++i) deliver(rng.below(9 - i));
     ASSERT_TRUE(post(tagged(room, 3)).ok());
     EXPECT_EQ(take(*b_), "");
-    settle(&rng);
+    deliver_all(&rng);
     EXPECT_EQ(take(*b_), "tagged_recv ok 9000 tag 3 #2");
     EXPECT_EQ(take(*a_), "tagged_send ok 9000 #1");
     EXPECT_EQ(room, data);
@@ -119,7 +119,7 @@ TEST_F(ReceiveTest, ALongerMessageIsTruncated) {
   ASSERT_TRUE(post(receive_request(room)).ok());
   send(data);
   send(data);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1 | send ok 5000 #1");
   EXPECT_EQ(take(*b_), "recv truncated 2100+2900 #2");
   EXPECT_TRUE(std::equal(room.begin(), room.end(), data.begin()));
@@ -148,11 +148,11 @@ TEST_F(ReceiveTest, AnEndpointMayRefuseTruncation) {
   Octets room(2100);
   ASSERT_TRUE(post(receive_request(room)).ok());
   send(pattern(5000));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send refused TOO_LONG 0 #1");
   EXPECT_EQ(take(*b_), "");
   send(pattern(2100));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 2100 #2");
   EXPECT_TRUE(b_->ses->idle());
 }
@@ -161,11 +161,11 @@ TEST_F(ReceiveTest, AnEndpointMayRefuseTruncation) {
 TEST_F(ReceiveTest, DeliveryCompleteWaitsForTheReceive) {
   for (const size_t length : {50u, 3000u}) {
     send(pattern(length), 6, kOpDeliveryComplete);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "");
     Octets room(3000);
     ASSERT_TRUE(post(tagged(room, 6)).ok());
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "tagged_send ok " + std::to_string(length) + " #1");
   }
 }
@@ -181,7 +181,7 @@ TEST_F(ReceiveTest, AMultiReceiveIsConsumedInPlace) {
   send(first);
   send(second);
   send(third);
-  settle();
+  deliver_all();
   ASSERT_EQ(b_->completions.size(), 3u);
   EXPECT_EQ(b_->completions[1].buffer, room.data() + 1000);
   EXPECT_EQ(b_->completions[2].buffer, room.data() + 2200);
@@ -200,10 +200,10 @@ TEST_F(ReceiveTest, AMultiReceiveWithJustEnoughRoomContinues) {
   r.multi_min = 500;
   ASSERT_TRUE(post(r).ok());
   send(pattern(1000));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 1000 #2");
   send(pattern(1));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 1 done #2");
 }
 
@@ -222,7 +222,7 @@ TEST_F(ReceiveTest, TheLastCompletionReleasesAMultiReceive) {
   EXPECT_EQ(take(*b_), "");
   EXPECT_FALSE(b_->ses->cancel(b_->ep, r.context.op, now_));
   network_.add(late);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 2000 done #2");
 }
 
@@ -234,12 +234,12 @@ TEST_F(ReceiveTest, AMultiReceiveWithoutSlotsStallsInOrder) {
   b_->spare_slots = 0;
   send(pattern(10, 1));
   send(pattern(20, 2));
-  settle();
+  deliver_all();
   ASSERT_TRUE(post(r).ok());
   EXPECT_EQ(take(*b_), "");
   b_->spare_slots = 1;
   send(pattern(30, 3));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 10 #2");
   b_->spare_slots = 10;
   elapse(Duration::milliseconds(2));
@@ -253,7 +253,7 @@ TEST_F(ReceiveTest, PeekShowsClaimHidesDiscardDrops) {
   EXPECT_FALSE(b_->ses->claims().peek(b_->ep, any, false, now_).found);
   send(pattern(40, 1), 21, kOpRemoteData);
   send(pattern(50, 2), 22);
-  settle();
+  deliver_all();
   Peeked seen = b_->ses->claims().peek(b_->ep, any, false, now_);
   EXPECT_TRUE(seen.found && seen.has_data);
   EXPECT_EQ(seen.bytes, 40u);
@@ -284,7 +284,7 @@ TEST_F(ReceiveTest, AHalfArrivedMessageCanBeClaimedAndDiscarded) {
     } else {
       EXPECT_TRUE(b_->ses->claims().receive(b_->ep, claim, tagged(room, 21), now_).ok());
     }
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "tagged_send ok 4000 #1");
     EXPECT_EQ(take(*b_), discard ? "" : "tagged_recv ok 4000 tag 21 #2");
     EXPECT_TRUE(b_->ses->idle());
@@ -300,7 +300,7 @@ TEST_F(ReceiveTest, ACancelledReceiveTakesNothing) {
   EXPECT_FALSE(b_->ses->cancel(b_->ep, reinterpret_cast<void*>(31), now_));
   EXPECT_EQ(take(*b_), "recv cancelled 0 #31");
   send(pattern(10));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 10 #32");
 }
 
@@ -314,7 +314,7 @@ TEST_F(ReceiveTest, AMultiReceiveInUseIsCancelledAfterItsMessages) {
   deliver(0);
   EXPECT_TRUE(b_->ses->cancel(b_->ep, r.context.op, now_));
   EXPECT_EQ(take(*b_), "");
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 2000 #2 | recv cancelled 0 done #2");
 }
 
@@ -331,7 +331,7 @@ TEST_F(ReceiveTest, CloseAbortsReceivesAndMessagesUnderWay) {
   b_->ses->close_endpoint(b_->ep, now_);
   EXPECT_EQ(take(*b_), "recv aborted 0 #41 | recv aborted 0 #42");
   room.assign(4000, std::byte{0xEE});
-  settle();
+  deliver_all();
   EXPECT_EQ(room, Octets(4000, std::byte{0xEE}));
   EXPECT_EQ(take(*a_), "send refused CANCELLED 0 #1 | tagged_send refused CANCELLED 0 #1");
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
@@ -346,7 +346,7 @@ TEST_F(ReceiveTest, HeaderDataNeedsACompletionQueueForIt) {
   Octets room(10);
   ASSERT_TRUE(post(receive_request(room)).ok());
   send(pattern(10), 0, kOpRemoteData);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send refused OP_VIOLATION 0 #1");
   EXPECT_EQ(count(Counter::rx_header_data_refused), 1u);
 }
@@ -390,7 +390,7 @@ TEST_F(ReceiveTest, LatePacketsOfAnExpiredMessageAreRefused) {
     }
     EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
     ASSERT_TRUE(post(receive_request(room)).ok());
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*b_), "") << "the new receive got none of it";
     EXPECT_EQ(count(Counter::rx_repeated_error), 3u);
     EXPECT_EQ(take(*a_).substr(0, 12), "send refused");
@@ -443,7 +443,7 @@ TEST_F(ReceiveTest, PartialMessagesOutliveOtherPdcs) {
                                     now_);
   EXPECT_EQ(take(*b_), "");
   EXPECT_EQ(count(Counter::rx_partial_closed), 0u);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv ok 4000 #2");
   EXPECT_EQ(room, data);
 }

@@ -21,7 +21,7 @@ class RemotesTest : public PairTest {
   // Posted and through, at B or refused by it.
   void finish(uint16_t ri) {
     ASSERT_TRUE(send_to(ri).ok());
-    settle();
+    deliver_all();
     ASSERT_EQ(a_->completions.size(), 1u);
     a_->completions.clear();
   }
@@ -60,7 +60,7 @@ TEST_F(IdleRemotesTest, UsedRecordsStay) {
   a_->ses->exchange().advance(now_);
   EXPECT_EQ(released(), Flows{});
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 10 #1");
   elapse(Duration::milliseconds(999));
   EXPECT_EQ(released(), Flows{});
@@ -96,7 +96,7 @@ TEST_F(RemotesTest, WithAllPairsInUseAPostIsToComeAgain) {
   ASSERT_TRUE(send_to(kRi.value(), 2).ok());
   ASSERT_TRUE(send_to(kRi.value() + 1, 3).ok());
   EXPECT_EQ(send_to(kRi.value() + 2, 4).error(), Errc::again);
-  settle();
+  deliver_all();
   a_->completions.clear();
   finish(kRi.value() + 2);
 }
@@ -117,7 +117,7 @@ TEST_F(RemotesTest, MoreFlowsThanAreAllowedAreToComeAgain) {
     ASSERT_TRUE(send_to(kRi.value(), job, JobId(job)).ok()) << job;
   }
   EXPECT_EQ(send_to(kRi.value(), 99, JobId(99)).error(), Errc::again);
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->completions.size(), config_.flows);
 }
 
@@ -126,7 +126,7 @@ TEST_F(RemotesTest, WithItsPeerAnIdlePairGoesAtOnce) {
   finish(kRi.value());
   finish(kRi.value() + 1);
   ASSERT_TRUE(send_to(kRi.value(), 3, JobId(5)).ok());
-  settle();
+  deliver_all();
   a_->ses->forget(PeerId(0), now_);
   EXPECT_EQ(released().size(), 2u);
   a_->ses->forget(PeerId(0), now_);
@@ -139,7 +139,7 @@ TEST_F(RemotesTest, WithItsPeerAPairInUseGoesWhenItIsDone) {
   transmit();
   a_->ses->forget(PeerId(0), now_);
   EXPECT_EQ(released(), Flows{});
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 10 #1");
   EXPECT_EQ(released(), Flows{0});
 }
@@ -149,7 +149,7 @@ TEST_F(RemotesTest, ARecordThatIsUsedAgainIsNotForgotten) {
   transmit();
   a_->ses->forget(PeerId(0), now_);
   ASSERT_TRUE(send_to(kRi.value(), 2).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 10 #1 | send ok 10 #2");
   EXPECT_EQ(released(), Flows{});
 }

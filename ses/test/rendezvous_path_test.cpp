@@ -39,7 +39,7 @@ class RendezvousPathTest : public RendezvousTest {
 TEST_F(RendezvousPathTest, AnswersThatStillPassCountAsServed) {
   begin(4096);
   lower();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 20000 #1");
   EXPECT_EQ(take(*b_), "recv ok 20000 #2");
 }
@@ -55,7 +55,7 @@ TEST_F(RendezvousPathTest, AnswersThatHadArrivedCountWhenTheTargetIsThrough) {
   network_.clear();  // what says that they have
   a_->pds.shorten_returns();
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   elapse(Duration::milliseconds(201));
   EXPECT_EQ(take(*a_), "send ok 20000 #1");
@@ -91,7 +91,7 @@ TEST_F(RendezvousPathTest, ASendThatHasNotBegunPushesLess) {
   ASSERT_EQ(network_.size(), 1u);
   EXPECT_LE(network_[0].octets.size(),
             1024 + wire::StandardRequest::kSize + wire::Rendezvous::kSize);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 20000 #1");
   EXPECT_EQ(take(*b_), "recv ok 20000 #2");
   EXPECT_EQ(room_, data_);
@@ -103,7 +103,7 @@ TEST_F(RendezvousPathTest, IfNothingPassesBothEndsGetTheReason) {
   network_.clear();
   a_->pds.shorten_returns();
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv refused UNSUPPORTED_SIZE 0 #2");
   ASSERT_EQ(a_->completions.size(), 1u);
   EXPECT_EQ(a_->completions[0].failure.reason, pds::FailureReason::too_long);

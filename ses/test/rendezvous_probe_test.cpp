@@ -18,7 +18,7 @@ class RendezvousProbeTest : public RendezvousTest {
     transmit();
     network_.clear();
     a_->pds.resend_all();
-    settle();
+    deliver_all();
   }
   // Nothing was heard for long: A asks. The key in the probe.
   uint64_t probe() {
@@ -33,7 +33,7 @@ class RendezvousProbeTest : public RendezvousTest {
     if (names_nothing_) h.match_bits = 0;
     wire::Writer w(network_[0].octets);
     h.emit(w);
-    settle();
+    deliver_all();
     return key;
   }
   // B is of another implementation: it accepts every NO_OP.
@@ -46,7 +46,7 @@ TEST_F(RendezvousProbeTest, ATargetThatDoesNotReadIsAskedWhetherItLives) {
   config_.retry_patience = Duration::seconds(1);
   start();
   send(by_rendezvous(stored(pattern(5000))));
-  settle();
+  deliver_all();
   now_ = now_ + Duration::milliseconds(999);
   a_->ses->exchange().advance(now_);
   transmit();
@@ -57,7 +57,7 @@ TEST_F(RendezvousProbeTest, ATargetThatDoesNotReadIsAskedWhetherItLives) {
   ASSERT_EQ(network_.size(), 1u);
   EXPECT_EQ(network_[0].octets.size(), 44u);
   EXPECT_EQ(network_[0].octets[0], std::byte{0x00});  // NO_OP
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   b_->ses->close_endpoint(b_->ep, now_);
   elapse(Duration::milliseconds(1001));
@@ -72,7 +72,7 @@ TEST_F(RendezvousProbeTest, ATargetThatForgotTheMessageIsNotWaitedFor) {
   start();
   send(by_rendezvous(stored(pattern(5000))));
   const uint64_t key = exposed_key();
-  settle();
+  deliver_all();
   elapse(Duration::milliseconds(1001));
   EXPECT_EQ(take(*a_), "") << "it is known";
   EXPECT_EQ(count(Counter::rx_bad_key), 0u);
@@ -107,11 +107,11 @@ TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
   network_.clear();  // the last answers
   now_ = now_ + Duration::seconds(1);
   a_->ses->exchange().advance(now_);
-  settle();
+  deliver_all();
   EXPECT_EQ(count(Counter::rx_bad_key), 1u);
   EXPECT_EQ(take(*a_), "");
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1");
   EXPECT_EQ(room, data);
 }
@@ -134,7 +134,7 @@ TEST_F(RendezvousProbeTest, ATargetMayWaitAsLongAsItKnowsTheMessage) {
   EXPECT_EQ(count(Counter::rx_bad_key), 4u);
   EXPECT_EQ(take(*a_), "");
   b_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1");
   EXPECT_EQ(take(*b_), "recv ok 5000 #2");
   EXPECT_EQ(room, data);
@@ -150,7 +150,7 @@ TEST_F(RendezvousProbeTest, ATargetThatAcceptsEveryProbeIsNotWaitedFor) {
     Octets room(5000);
     if (is_kept) {
       ASSERT_TRUE(b_->ses->send(b_->ep, send_request(first, 3), now_).ok());
-      settle();
+      deliver_all();
       EXPECT_EQ(take(*b_), "send ok 10 #3");
     }
     receive(room);
@@ -180,11 +180,11 @@ TEST_F(RendezvousProbeTest, AProbeIsSentAgainAfterItsPdcIsLost) {
     const Octets first = pattern(10);
     if (was_refused) {
       send(send_request(first, 7));
-      settle();
+      deliver_all();
       EXPECT_EQ(take(*a_), "send ok 10 #7");
     }
     send(by_rendezvous(data));
-    settle();
+    deliver_all();
     if (was_refused) {
       EXPECT_EQ(count(Counter::rx_no_match), 1u);
       receive(other, 6);
@@ -201,9 +201,9 @@ TEST_F(RendezvousProbeTest, AProbeIsSentAgainAfterItsPdcIsLost) {
     a_->pds.fail_flow(0, {.reason = pds::FailureReason::nack, .nack = wire::NackCode::inv_dpdcid},
                       now_);
     EXPECT_EQ(take(*a_), "");
-    settle();
+    deliver_all();
     receive(room);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "send ok 5000 #1");
     EXPECT_EQ(take(*b_), "recv ok 5000 #2");
     EXPECT_EQ(room, data);

@@ -30,7 +30,7 @@ TEST_F(RendezvousTest, TheRestIsReadByTheTarget) {
   EXPECT_TRUE(std::equal(data.begin(), data.begin() + 1024, room.begin()));
   deliver(0);  // the answer: accepted, but not read
   EXPECT_EQ(take(*a_), "");
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1");
   EXPECT_EQ(take(*b_), "recv ok 5000 #2");
   EXPECT_EQ(room, data);
@@ -47,7 +47,7 @@ TEST_F(RendezvousTest, IsChosenForLongMessagesToHpcPeersOnly) {
     const uint64_t before = sent_so(*a_);
     receive(room);
     send(s);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "send ok " + std::to_string(s.iov[0].length) + " #1");
     return sent_so(*a_) - before;
   };
@@ -81,11 +81,11 @@ TEST_F(RendezvousTest, PacketsInAnyOrderArriveByteExact) {
     s.flags = kOpRemoteData | (rng.chance(0.5) ? kOpDeliveryComplete : 0u);
     s.data = 0x1122334455667788;
     send(s);
-    settle(&rng);
+    deliver_all(&rng);
     if (!is_early) {
       EXPECT_EQ(take(*a_), "");
       ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
-      settle(&rng);
+      deliver_all(&rng);
     }
     const std::string length = std::to_string(data.size());
     EXPECT_EQ(take(*a_), "tagged_send ok " + length + " #1");
@@ -111,10 +111,10 @@ TEST_F(RendezvousTest, AnUnexpectedOneIsKeptWithoutItsRest) {
   EXPECT_EQ(answer[0], std::byte{0x41});
   EXPECT_EQ(answer[1], std::byte{0x01});
   EXPECT_EQ(answer[10], std::byte{0x04});
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   receive(room);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 200000 #1");
   EXPECT_EQ(take(*b_), "recv ok 200000 #2");
   EXPECT_EQ(room, data);
@@ -131,10 +131,10 @@ TEST_F(RendezvousTest, ATruncatedOneIsReadAsFarAsItFits) {
       Octets room(fits);
       if (is_early) receive(room);
       send(by_rendezvous(data));
-      settle();
+      deliver_all();
       if (!is_early) {
         receive(room);
-        settle();
+        deliver_all();
       }
       const std::string octets = std::to_string(fits) + "+" + std::to_string(5000 - fits);
       EXPECT_EQ(take(*b_), "recv truncated " + octets + " #2");
@@ -158,7 +158,7 @@ TEST_F(RendezvousTest, DeliveryCompleteEndsWhenAllIsPlaced) {
       SendRequest s = by_rendezvous(data);
       s.flags = kOpDeliveryComplete;
       send(s);
-      if (!is_early) settle();
+      if (!is_early) deliver_all();
       if (!is_early) {
         EXPECT_EQ(take(*a_), "");
         receive(room);
@@ -169,7 +169,7 @@ TEST_F(RendezvousTest, DeliveryCompleteEndsWhenAllIsPlaced) {
         deliver(0);
       }
       EXPECT_TRUE(std::equal(room.begin(), room.end(), data.begin()));
-      settle();
+      deliver_all();
       EXPECT_EQ(b_->completions.size(), 1u);
       EXPECT_EQ(take(*a_), "send ok 5000 #1");
       EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
@@ -185,7 +185,7 @@ TEST_F(RendezvousTest, OneThatIsTooLongMayBeRejected) {
   const Octets data = pattern(5000);
   receive(room);
   send(by_rendezvous(data));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send refused TOO_LONG 0 #1");
   EXPECT_EQ(take(*b_), "");
   EXPECT_EQ(a_->ses->memory().size(), 0u);
@@ -197,7 +197,7 @@ TEST_F(RendezvousTest, TheSourceIsForTheTargetAlone) {
   const Octets data = pattern(5000);
   send(by_rendezvous(data));
   const uint64_t key = exposed_key();
-  settle();
+  deliver_all();
   FabricAddress address;
   address = FabricAddress::v4(0x0A000101);
   const PeerId other = *a_->peers.find_or_add(address, now_);
@@ -214,10 +214,10 @@ TEST_F(RendezvousTest, TheSourceIsForTheTargetAlone) {
 TEST_F(RendezvousTest, CancelEndsTheReceiveOfAKeptMessage) {
   Octets room(5000);
   send(by_rendezvous(stored(pattern(5000))));
-  settle();
+  deliver_all();
   EXPECT_TRUE(a_->ses->cancel(a_->ep, reinterpret_cast<void*>(uintptr_t{1}), now_));
   receive(room);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send cancelled 0 #1");
   EXPECT_EQ(take(*b_), "recv refused BAD_MKEY 0 #2");
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
@@ -247,7 +247,7 @@ TEST_F(RendezvousTest, EndpointsCloseAtAnyMoment) {
       if (unfinished == 1 && !closing.completions.empty()) {
         EXPECT_FALSE(closing.completions[0].ok());
       }
-      settle();
+      deliver_all();
       EXPECT_TRUE(closing.ses->idle());
     }
   }
@@ -259,17 +259,17 @@ TEST_F(RendezvousTest, AKeptOneIsPeekedClaimedAndDiscarded) {
   const Octets data = pattern(5000);
   send(by_rendezvous(data, 1));
   send(by_rendezvous(data, 3));
-  settle();
+  deliver_all();
   const ReceiveRequest filter = receive_request(room);
   const Peeked first = b_->ses->claims().peek(b_->ep, filter, true, now_);
   EXPECT_TRUE(first.found);
   EXPECT_EQ(first.bytes, 5000u);
   const Peeked second = b_->ses->claims().peek(b_->ep, filter, true, now_);
   EXPECT_TRUE(b_->ses->claims().discard(b_->ep, first.claim, now_));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1");
   EXPECT_TRUE(b_->ses->claims().receive(b_->ep, second.claim, filter, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #3");
   EXPECT_EQ(take(*b_), "recv ok 5000 #2");
   EXPECT_EQ(room, data);
@@ -291,7 +291,7 @@ TEST_F(RendezvousTest, FewAreReadAtOnce) {
   for (const Parcel& p : network_) reads += !p.is_answer && p.octets.at(0) == std::byte{0x02};
   EXPECT_EQ(reads, 2u * 4);  // of each the 4 packets that ask for 3,976 octets
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->completions.size(), 10u);
   for (uint8_t i = 0; i < 10; ++i) EXPECT_EQ(rooms[i], pattern(5000, i)) << int{i};
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
@@ -307,7 +307,7 @@ TEST_F(RendezvousTest, WithoutAPlaceMessagesGoAsPlainSends) {
   send(by_rendezvous(data, 3));
   EXPECT_EQ(sent_so(*a_), 1u);
   for (Octets& room : rooms) receive(room);
-  settle();
+  deliver_all();
   EXPECT_EQ(a_->completions.size(), 2u);
   EXPECT_EQ(rooms[0], data);
   EXPECT_EQ(rooms[1], data);
@@ -327,7 +327,7 @@ TEST_F(RendezvousTest, AKeptOneHoldsUpNoRecovery) {
   second.tag = 2;
   send(first);
   send(second);
-  settle();
+  deliver_all();
   ReceiveRequest r = receive_request(later, 4);
   r.tagged = true;
   r.tag = 2;
@@ -339,7 +339,7 @@ TEST_F(RendezvousTest, AKeptOneHoldsUpNoRecovery) {
   r.tagged = true;
   r.tag = 1;
   ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "tagged_send ok 5000 #1");
   EXPECT_EQ(room, data);
 }
@@ -353,11 +353,11 @@ TEST_F(RendezvousTest, AFenceWaitsForTheReads) {
   fenced.iov = keep(five);
   fenced.flags = kOpFence;
   send(fenced);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   receive(room);
   receive(last);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 5000 #1 | send ok 5 #3");
 }
 
@@ -387,7 +387,7 @@ TEST_F(RendezvousTest, FailedReadsStartAgain) {
     b_->pds.fail_flow(0, {.reason = pds::FailureReason::nack, .nack = wire::NackCode::closing},
                       now_);
     EXPECT_TRUE(a_->completions.empty() || was_over) << "before all is read";
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*b_), is_cut ? "recv truncated 6000+3000 #2" : "recv ok 9000 #2");
     if (!was_over) {
       EXPECT_EQ(take(*a_), "send ok 9000 #1");
@@ -472,7 +472,7 @@ TEST_F(RendezvousTest, ARefusedReleaseIsNotRepeated) {
   transmit();
   deliver(0);  // matched: B reads the rest
   a_->pds.only_answers = wire::ReturnCode::perm_violation;
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_).substr(0, 12), "recv refused");
   const size_t heard = b_->pds.last_answers.size();
   EXPECT_GT(heard, 1u) << "the read, and that no more will be read";

@@ -34,7 +34,7 @@ TEST_F(RetryTest, NoMatchIsTriedAgainUntilAReceiveIsThere) {
   const Octets data = pattern(5000);
   Octets room(5000);
   send(data);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   EXPECT_GE(a_->ses->exchange().next_deadline() - now_, Duration::milliseconds(50));
   EXPECT_LE(a_->ses->exchange().next_deadline() - now_, Duration::milliseconds(101));
@@ -55,7 +55,7 @@ TEST_F(RetryTest, ARetryLimitIsKept) {
   config_.retry_limit = 5;
   start();
   send(pattern(10));
-  settle();
+  deliver_all();
   elapse(Duration::seconds(2));
   EXPECT_EQ(a_->ses->counters()[Counter::tx_retried], 5u);
   EXPECT_EQ(take(*a_), "send refused NO_MATCH 0 #1");
@@ -67,10 +67,10 @@ TEST_F(RetryTest, TheUnexpectedPoolIsNeverExceeded) {
   start();
   const Octets large = pattern(33 * 4096), small = pattern(4096);
   send(large, 1);
-  settle();
+  deliver_all();
   EXPECT_EQ(b_->ses->counters()[Counter::rx_no_match], 1u);
   for (int i = 0; i < 20; ++i) send(small, 2, 9);
-  settle();
+  deliver_all();
   // 32 pages, half of them for one peer: sixteen messages are kept, the rest must come again.
   EXPECT_EQ(b_->ses->counters()[Counter::rx_unexpected], 16u);
   EXPECT_EQ(a_->completions.size(), 16u);
@@ -97,7 +97,7 @@ TEST_F(RetryTest, ARefusedMessageStopsWithMsgError) {
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, data, key), now_).ok());
   transmit();
   ASSERT_EQ(network_.size(), 4u);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "write refused BAD_ADDR 0 #1");
   EXPECT_EQ(b_->ses->counters()[Counter::rx_bad_address], 1u);
   EXPECT_LE(b_->ses->counters()[Counter::rx_repeated_error], 4u);
@@ -114,14 +114,14 @@ TEST_F(RetryTest, RodKeepsOrderAcrossARefusal) {
   std::vector<Octets> data, rooms(6, Octets(9000));
   for (uint8_t i = 0; i < 6; ++i) data.push_back(pattern(i % 2 == 0 ? 8000u : 10u, i));
   for (size_t i = 0; i < 6; ++i) send(data[i], 10 + i);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   EXPECT_EQ(b_->ses->counters()[Counter::rx_no_match], 1u);
   EXPECT_GE(b_->ses->counters()[Counter::rx_disabled], 1u);
   for (size_t i = 0; i < 6; ++i) post(rooms[i], 20 + i);
   const Octets later = pattern(10, 99);
   send(later, 16);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");  // waits behind the earlier ones
   elapse(Duration::milliseconds(300));
   EXPECT_GE(b_->ses->counters()[Counter::rx_bad_generation], 1u);
@@ -164,7 +164,7 @@ TEST_F(RetryTest, RodOrderHoldsUnderRandomRefusals) {
       a_->ses->exchange().advance(now_);
       b_->ses->exchange().advance(now_);
       if (rng.chance(0.3)) {
-        settle();
+        deliver_all();
         a_->pds.resend_all();
       }
     }
@@ -182,7 +182,7 @@ TEST_F(RetryTest, ADisabledIndexComesBackWithTheRoom) {
   options_.mode = pds::Mode::rod;
   start();
   send(pattern(4096), 1, 7);  // kept: the pool is full
-  settle();
+  deliver_all();
   Octets wanted(10), first(4096);
   ReceiveRequest r = receive_request(wanted, 30);
   r.tagged = true;
@@ -190,7 +190,7 @@ TEST_F(RetryTest, ADisabledIndexComesBackWithTheRoom) {
   ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
   send(pattern(20), 2, 8);  // disables
   send(pattern(10), 3, 9);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "tagged_send ok 4096 #1");
   r = receive_request(first, 31);
   r.tagged = true;
@@ -211,7 +211,7 @@ TEST_F(RetryTest, OnlyMessagesThatWereNotExecutedAreSentAgain) {
   network_.clear();
   pds::Failure failure{.reason = pds::FailureReason::nack, .not_delivered = true};
   a_->pds.fail_flow(0, failure, now_);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 3000 #1");
   EXPECT_EQ(room, data);
   send(data);
@@ -219,7 +219,7 @@ TEST_F(RetryTest, OnlyMessagesThatWereNotExecutedAreSentAgain) {
   network_.clear();
   failure.not_delivered = false;
   a_->pds.fail_flow(0, failure, now_);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
   EXPECT_TRUE(a_->ses->idle());
 }
@@ -244,7 +244,7 @@ TEST_F(RetryTest, AnIncompleteMessageGoesAgainAfterThePeerForgotIt) {
     failure.not_delivered = false;
     ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
     a_->ses->exchange().on_failed(ref, failure, now_);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), lacks_a_packet ? "send ok 3000 #1" : "send undeliverable 0 #1");
   }
   EXPECT_EQ(room, data);
@@ -259,7 +259,7 @@ TEST_F(RetryTest, AnIncompleteMessageGoesAgainAfterThePeerForgotIt) {
   a_->ses->exchange().on_response(ref, {}, now_);
   pds::Failure failure{.reason = pds::FailureReason::nack, .nack = wire::NackCode::inv_dpdcid};
   a_->ses->exchange().on_aborted(started.message, failure, now_);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 3000 #1");
   EXPECT_EQ(again, data);
 }
@@ -269,7 +269,7 @@ TEST_F(RetryTest, ASilentPeerIsNotTriedAgain) {
   transmit();
   network_.clear();
   a_->pds.fail_flow(0, {.reason = pds::FailureReason::timeout, .not_delivered = true}, now_);
-  settle();
+  deliver_all();
   ASSERT_EQ(a_->completions.size(), 1u);
   EXPECT_EQ(a_->completions[0].failure.reason, pds::FailureReason::timeout);
   EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
@@ -290,7 +290,7 @@ TEST_F(RetryTest, ReadsAreRepeatedAsAWhole) {
     }
     network_.clear();
     a_->pds.fail_flow(0, {.reason = pds::FailureReason::closed}, now_);
-    settle();
+    deliver_all();
     EXPECT_EQ(take(*a_), "read ok 9000 #1");
     EXPECT_EQ(back, memory);
   }
@@ -321,11 +321,11 @@ TEST_F(RetryTest, ReturnDataWithoutAHeaderIsSentAgain) {
   Octets back(100);
   ASSERT_NO_FATAL_FAILURE(read_until_data_is_on_its_way(back, key));
   network_[0].octets.resize(10);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "");
   EXPECT_EQ(a_->ses->counters()[Counter::rx_response_malformed], 1u);
   b_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read ok 100 #1");
   EXPECT_EQ(back, memory);
 }
@@ -337,7 +337,7 @@ TEST_F(RetryTest, ReturnDataOfAWrongLengthEndsTheRead) {
   Octets back(100);
   ASSERT_NO_FATAL_FAILURE(read_until_data_is_on_its_way(back, key));
   network_[0].octets.pop_back();
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read refused UNCOR 0 #1");
   EXPECT_EQ(a_->ses->counters()[Counter::rx_response_malformed], 1u);
   EXPECT_TRUE(a_->ses->idle());
@@ -352,7 +352,7 @@ TEST_F(RetryTest, ARemovedRegionIsNotReadForAnAnswer) {
   transmit();
   for (int i = 0; i < 3; ++i) deliver(0);
   b_->ses->memory().remove(region_);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read refused BAD_MKEY 0 #1");
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
 }
@@ -372,7 +372,7 @@ TEST_F(RetryTest, CancelOfASend) {
   EXPECT_EQ(take(*a_), "send cancelled 0 #6");
   EXPECT_TRUE(a_->ses->cancel(a_->ep, reinterpret_cast<void*>(5), now_));
   EXPECT_EQ(take(*a_), "send cancelled 0 #5");
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "recv refused INITIATOR_ERR 0 #2");
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
   post(room);
@@ -380,7 +380,7 @@ TEST_F(RetryTest, CancelOfASend) {
   send(small, 7);
   transmit();
   EXPECT_FALSE(a_->ses->cancel(a_->ep, reinterpret_cast<void*>(7), now_));
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "send ok 10 #7");
 }
 
@@ -408,7 +408,7 @@ TEST_F(RetryTest, ClosedOperationsAreResentIntoTheVoid) {
     EXPECT_TRUE(std::all_of(p.octets.begin() + 44, p.octets.end(),
                             [](std::byte b) { return b == std::byte{0}; }));
   }
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*b_), "");  // nothing matched: IE is judged before matching
   EXPECT_EQ(memory, Octets(5000));
   EXPECT_EQ(room, Octets(5000));
@@ -427,7 +427,7 @@ TEST_F(RetryTest, ALocalFaultEndsTheOperation) {
   a_->pds.allows_void_resend = true;
   network_.clear();
   a_->pds.resend_all();
-  settle();
+  deliver_all();
   EXPECT_TRUE(a_->ses->idle());
 }
 
@@ -486,7 +486,7 @@ TEST_F(RetryTest, AWriteToARemovedRegionIsRefused) {
   ASSERT_EQ(network_.size(), 3u);
   deliver(0);
   b_->ses->memory().remove(region_);
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "write refused BAD_MKEY 0 #1");
   EXPECT_EQ(memory[1024], std::byte{0}) << "what came later is not placed";
   EXPECT_TRUE(a_->ses->idle());

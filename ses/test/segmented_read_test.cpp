@@ -20,7 +20,7 @@ TEST_F(PairTest, InOrderLaterOperationsWaitForTheLastSegmentOfARead) {
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, octet, key), now_).ok());
   transmit();
   EXPECT_EQ(network_.size(), 1u);  // the first segment, and no write
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read ok 3000 #1 | write ok 1 #1");
   EXPECT_EQ(Octets(back.begin() + 1, back.end()), Octets(before.begin() + 1, before.end()));
   EXPECT_EQ(memory[0], std::byte{0xEE});
@@ -38,7 +38,7 @@ TEST_F(PairTest, AFailedReadInSegmentsReleasesLaterOperations) {
   const Octets octet(1, std::byte{0xEE});
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key + 1), now_).ok());
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(false, octet, key), now_).ok());
-  settle();
+  deliver_all();
   const std::string ends = take(*a_);
   EXPECT_NE(ends.find("write ok 1 #1"), std::string::npos) << ends;
   EXPECT_EQ(memory[0], std::byte{0xEE});
@@ -59,7 +59,7 @@ TEST_F(PairTest, AReadIsOverWhenAllItsDataIsThere) {
   deliver(2);
   deliver(0);
   EXPECT_EQ(take(*a_), "");
-  settle();
+  deliver_all();
   EXPECT_EQ(take(*a_), "read ok 2500 #1");
   EXPECT_EQ(back, memory);
 }

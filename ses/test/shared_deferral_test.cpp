@@ -19,7 +19,7 @@ class SharedDeferralTest : public SharedTest {
     s.to.capabilities = kAiBase | kAiFull;
     s.to.initiator_id = 101;
     ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
-    settle();
+    deliver_all();
   }
 };
 
@@ -33,7 +33,7 @@ TEST_F(SharedDeferralTest, MessagesOfBothAreCalledInOrder) {
   post(rooms[0], 10);
   post(rooms[1], 11);
   EXPECT_EQ(y_.booked + x_.booked, 2u);
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 4000 #11; Y recv ok 5000 #10");
   EXPECT_EQ(rooms[0], first);
   EXPECT_EQ(count(Counter::rx_restarted), 2u);
@@ -46,7 +46,7 @@ TEST_F(SharedDeferralTest, WithoutRoomNoMessageIsCalled) {
   x_.slots = 0;
   defer(x_, pattern(5000));
   post(rooms[0], 10);
-  settle();
+  deliver_all();
   EXPECT_EQ(count(Counter::rx_restarted), 0u);
   defer(y_, pattern(2000));
   EXPECT_EQ(told(), "Y recv ok 2000 #10");
@@ -75,7 +75,7 @@ TEST_F(SharedDeferralTest, AReceiveThatWasSetAsideInVainIsFreeAgain) {
   post(room, 10);
   EXPECT_EQ(y_.booked, 1u);
   ASSERT_TRUE(a_->ses->cancel(a_->ep, reinterpret_cast<void*>(uintptr_t{1}), now_));
-  settle();
+  deliver_all();
   EXPECT_TRUE(is_balanced());
   EXPECT_EQ(told(), "");
   defer(y_, pattern(3000), 2);
@@ -87,7 +87,7 @@ TEST_F(SharedDeferralTest, AReceiveThatWasSetAsideInVainIsFreeAgain) {
   EXPECT_EQ(y_.booked, 1u);
   close(y_);
   EXPECT_EQ(y_.booked, 0u);
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 2500 #11");
 }
 

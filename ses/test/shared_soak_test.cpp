@@ -115,7 +115,7 @@ class SharedSoakTest : public SharedTest {
     collect();
     pass(Duration::milliseconds(static_cast<int64_t>(rng.below(100))));
   }
-  void settle_all(Rng& rng) {
+  void finish_all(Rng& rng) {
     for (Sharer* s : {&x_, &y_}) {
       if (!s->is_open) open(*s);
     }
@@ -153,7 +153,7 @@ class SharedSoakTest : public SharedTest {
     arrived_.clear();
     accepted_.clear();
     for (int round = 0; round < 60 && !HasFailure(); ++round) shake(rng, reopens);
-    settle_all(rng);
+    finish_all(rng);
     EXPECT_EQ(ended_, sent_);
     for (Sharer* s : {&x_, &y_}) {
       close(*s);

@@ -16,7 +16,7 @@ TEST_F(SharedTest, MessagesTakeReceivesInTheOrderOfPosting) {
   for (const Sharer* to : {&y_, &x_}) send(*to, pattern(5));
   send(y_, longer);
   send(x_, pattern(10));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 5 #11 | recv ok 10 #13; Y recv ok 5 #10 | recv ok 3000 #12");
   EXPECT_EQ(rooms[2], longer);
   EXPECT_EQ(b_->ses->receives_open(shared_), 0u);
@@ -41,7 +41,7 @@ TEST_F(SharedTest, TaggedReceivesKeepTheOrderAcrossKinds) {
   from_a.from_initiator = 100;
   ASSERT_TRUE(b_->ses->receive(shared_, from_a, now_).ok());
   for (const Sharer* to : {&x_, &y_, &x_}) send(*to, pattern(3), 5);
-  settle();
+  deliver_all();
   EXPECT_EQ(
       told(),
       "X tagged_recv ok 3 tag 5 #11 | tagged_recv ok 3 tag 5 #13; Y tagged_recv ok 3 tag 5 #12");
@@ -62,7 +62,7 @@ TEST_F(SharedTest, KeptMessagesAreTakenInTheOrderOfArrival) {
   EXPECT_EQ(told(), "Y recv ok 1 #10");
   post(rooms[1], 11);
   EXPECT_EQ(told(), "");
-  settle();
+  deliver_all();
   post(rooms[2], 12);
   EXPECT_EQ(told(), "X recv ok 2500 #11; Y recv ok 3 #12");
   EXPECT_EQ(rooms[1], longer);
@@ -100,17 +100,17 @@ TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
     x_.slots = 0;
     send(x_, pattern(1), tag);
     send(y_, pattern(2), tag);
-    settle();
+    deliver_all();
     Octets rooms[5] = {Octets(10), Octets(10), Octets(10), Octets(10), Octets(10)};
     post(rooms[0], 10, tag);
     EXPECT_EQ(told(), "Y " + kind + "2" + mark + "10");
     post(rooms[1], 11, tag);
     send(x_, pattern(3), tag);  // kept, too, although a receive waits
-    settle();
+    deliver_all();
     EXPECT_EQ(told(), "");
     post(rooms[2], 12, tag);
     send(y_, pattern(4), tag);
-    settle();
+    deliver_all();
     EXPECT_EQ(told(), "Y " + kind + "4" + mark + "11");
     EXPECT_FALSE(b_->ses->exchange().next_deadline().is_never());
     x_.slots = 1;
@@ -118,7 +118,7 @@ TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
     EXPECT_EQ(told(), "X " + kind + "1" + mark + "12");
     x_.slots = 1;
     send(x_, pattern(6), tag);
-    settle();
+    deliver_all();
     post(rooms[3], 13, tag);
     post(rooms[4], 14, tag);
     EXPECT_EQ(told(), "X " + kind + "3" + mark + "13");
@@ -144,7 +144,7 @@ TEST_F(SharedTest, AMultiReceiveServesAllEndpoints) {
   send(x_, pattern(1000, 1));
   send(y_, pattern(1200, 2));
   send(y_, pattern(700, 3));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 1000 #2; Y recv ok 1200 #2 | recv ok 700 done #2");
   EXPECT_EQ(x_.slots, 0u);
   EXPECT_EQ(y_.slots, 0u);
@@ -185,7 +185,7 @@ TEST_F(SharedTest, ACancelledMultiReceiveEndsWithItsLastMessage) {
   EXPECT_EQ(cancel(2).error(), Errc::not_found);
   post(other, 3);
   send(x_, pattern(4));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 4 #3; Y recv ok 2000 done #2");
   EXPECT_TRUE(is_balanced());
 }
@@ -195,7 +195,7 @@ TEST_F(SharedTest, ACancelledMultiReceiveEndsWithItsLastMessage) {
 TEST_F(SharedTest, AnEndpointThatClosesLeavesTheReceivesToOtherEndpoints) {
   Octets rooms[3] = {Octets(3000), Octets(10), Octets(10)};
   send(x_, pattern(7), 5);
-  settle();
+  deliver_all();
   post(rooms[0], 10);
   post(rooms[1], 11);
   send(x_, pattern(3000));
@@ -204,19 +204,19 @@ TEST_F(SharedTest, AnEndpointThatClosesLeavesTheReceivesToOtherEndpoints) {
   deliver(0);
   close(x_);
   EXPECT_EQ(told(), "X recv aborted 0 #10");
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "Y recv ok 4 #11");
   post(rooms[2], 12, 5);
   EXPECT_EQ(told(), "");
   send(y_, pattern(8), 5);
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "Y tagged_recv ok 8 tag 5 #12");
   EXPECT_TRUE(is_balanced());
   // A new endpoint under the old name takes part again.
   open(x_);
   post(rooms[1], 13);
   send(x_, pattern(9));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 9 #13");
 }
 
@@ -225,13 +225,13 @@ TEST_F(SharedTest, AStalledEndpointMayClose) {
   Octets room(10);
   x_.slots = 0;
   send(x_, pattern(1));
-  settle();
+  deliver_all();
   post(room, 10);
   EXPECT_FALSE(b_->ses->exchange().next_deadline().is_never());
   close(x_);
   EXPECT_TRUE(b_->ses->exchange().next_deadline().is_never());
   send(y_, pattern(2));
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "Y recv ok 2 #10");
 }
 
@@ -248,7 +248,7 @@ TEST_F(SharedTest, ClosingEndsPostedReceivesWithoutAReport) {
   open(x_);
   EXPECT_EQ(b_->ses->receives_open(shared_), 0u);
   send(x_, pattern(3));
-  settle();
+  deliver_all();
   post(room, 11);
   EXPECT_EQ(told(), "X recv ok 3 #11");
 }
@@ -303,7 +303,7 @@ TEST_F(SharedTest, AReceiveEnablesTheIndicesOfAllEndpoints) {
 TEST_F(SharedTest, PeeksAndClaimsNameTheEndpointOfTheMessage) {
   send(y_, pattern(3), 5);
   send(x_, pattern(4), 5);
-  settle();
+  deliver_all();
   Octets room(10);
   const ReceiveRequest r = request_of(room, 2, 5);
   Peeked seen = b_->ses->claims().peek(x_.id, r, true, now_);
@@ -372,11 +372,11 @@ TEST_F(SharedTest, RendezvousMessagesAreReadForTheirEndpoint) {
   };
   post(rooms[0], 10);
   by_rendezvous(y_, first, 1);
-  settle();
+  deliver_all();
   by_rendezvous(x_, second, 2);
-  settle();
+  deliver_all();
   post(rooms[1], 11);
-  settle();
+  deliver_all();
   EXPECT_EQ(told(), "X recv ok 7000 #11; Y recv ok 9000 #10");
   EXPECT_EQ(take(*a_), "send ok 9000 #1 | send ok 7000 #2");
   EXPECT_EQ(rooms[0], first);

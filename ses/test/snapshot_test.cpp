@@ -80,7 +80,7 @@ TEST_F(SnapshotTest, AMessageHalfWay) {
   EXPECT_EQ(kept_[0].initiator, 100u);
   EXPECT_EQ(at_b.kept_pages, 1u);
 
-  settle();
+  deliver_all();
   look(*b_);
   EXPECT_TRUE(kept_[0].is_complete);
   EXPECT_EQ(look(*b_).arriving_count, 0u);
@@ -92,7 +92,7 @@ TEST_F(SnapshotTest, AMessageThatIsRefusedSaysSinceWhen) {
   start();
   const Octets data = pattern(10);
   ASSERT_TRUE(a_->ses->send(a_->ep, send_request(data), now_).ok());
-  settle();
+  deliver_all();
   elapse(Duration::seconds(3));
   ASSERT_EQ(look(*a_).operation_count, 1u);
   EXPECT_EQ(operations_[0].refused, Duration::seconds(3));
@@ -133,7 +133,7 @@ TEST_F(SnapshotTest, TheStateOfAnOperationIsNamed) {
   ASSERT_EQ(look(*a_).operation_count, 2u);
   EXPECT_STREQ(operations_[0].state, "queued");
   EXPECT_STREQ(operations_[1].state, "held");
-  settle();  // no receive is posted
+  deliver_all();  // no receive is posted
   now_ = now_ + Duration::milliseconds(3);
   ASSERT_EQ(look(*a_).operation_count, 2u);
   EXPECT_STREQ(operations_[0].state, "waiting");
@@ -155,7 +155,7 @@ class DeferredSnapshotTest : public DeferralTest {};
 TEST_F(DeferredSnapshotTest, ADeferredSendIsShownAsDeferred) {
   const Octets data = pattern(3000);
   send(deferrable(data));
-  settle();
+  deliver_all();
   EXPECT_EQ(state_at(*a_, now_), "deferred");
 }
 
@@ -163,7 +163,7 @@ class ExposedSnapshotTest : public RendezvousTest {};
 TEST_F(ExposedSnapshotTest, ASourceThatWaitsToBeReadIsExposed) {
   const Octets data = pattern(3000);
   send(by_rendezvous(data));
-  settle();
+  deliver_all();
   EXPECT_EQ(state_at(*a_, now_), "exposed");
 }
 

@@ -69,7 +69,7 @@ TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {
   const uint64_t key = expose(memory);
   const Octets landing(8);
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, landing, key), now_).ok());
-  settle();  // A knows a way to B, by which answers come
+  deliver_all();  // A knows a way to B, by which answers come
   const wire::StandardRequest read = read_of(key, 3000);
   EXPECT_EQ(ask(read, 0, 1024), "accept");
   for (int i = 0; i < 5; ++i) {
@@ -77,7 +77,7 @@ TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {
     b_->ses->exchange().advance(now_);
     EXPECT_EQ(ask(read, 1024, 1024), "nack NO_SES_MSG_AVAIL") << i;
   }
-  settle();  // the first answer leaves its place
+  deliver_all();  // the first answer leaves its place
   EXPECT_EQ(ask(read, 1024, 1024), "accept");
   EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
   // It does when no packet of it comes any more.
@@ -96,7 +96,7 @@ TEST_F(TargetReadTest, APeerHasNoMoreUnderWayThanItsQuota) {
   const uint64_t key = expose(memory);
   const Octets landing(8);
   ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, landing, key), now_).ok());
-  settle();  // A knows a way to B, by which answers come
+  deliver_all();  // A knows a way to B, by which answers come
   const wire::StandardRequest read = read_of(key, 8000);
   for (uint32_t i = 0; i < 4; ++i) EXPECT_EQ(ask(read, i * 1024, 1024), "accept") << i;
   EXPECT_EQ(ask(read, 4096, 1024), "nack NO_SES_MSG_AVAIL");
@@ -106,7 +106,7 @@ TEST_F(TargetReadTest, APeerHasNoMoreUnderWayThanItsQuota) {
   other.message_id = MessageId(78);
   EXPECT_EQ(ask(other, 0, 1024), "accept");
   from_ = a;
-  settle();  // the answers arrive
+  deliver_all();  // the answers arrive
   EXPECT_EQ(ask(read, 4096, 1024), "accept");
   EXPECT_EQ(count(Counter::read_quota), 1u);
 }

@@ -4,7 +4,7 @@
 #include "sim/transports/catalogue.h"
 
 #include "cms/tfc.h"
-#include "fep/settle.h"
+#include "fep/derive.h"
 #include "wire/payload_mtu.h"
 
 #include <algorithm>
@@ -311,7 +311,7 @@ fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts
   c.cms.entropy.planes = static_cast<uint8_t>(facts.planes);
   named(kCongestion, choice.congestion, "way of congestion control").set(c.cms, choice, facts);
   named(kBalancing, choice.balancing, "way to choose paths").set(c.cms, choice, facts);
-  fep::settle(c);
+  fep::derive(c);
   check_cells(c.cms);
   return c;
 }

@@ -3,8 +3,8 @@
 #include "sim/secured_host.h"
 #include "sim/world/world.h"
 
+#include "fep/derive.h"
 #include "fep/engine.h"
-#include "fep/settle.h"
 #include "io/simnet/simnet.h"
 
 #include <gtest/gtest.h>
@@ -53,7 +53,7 @@ class SecuredTrimTest : public ::testing::Test {
     config.ses.rendezvous_bytes = UINT32_MAX;
     config.cms.algorithm = algorithm_;
     config.cms.window_bytes_max = 256 * 1024;  // more than the queue holds
-    fep::settle(config);
+    fep::derive(config);
     host.keys =
         std::make_unique<SecuredHost>(address(number), 0, number, [this] { return world_.now(); });
     auto fep = fep::FabricEndpoint::create(config, address(number), number);

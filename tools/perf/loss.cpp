@@ -2,8 +2,8 @@
 // posts the next one.
 #include "tools/perf/loss.h"
 
+#include "fep/derive.h"
 #include "fep/engine.h"
-#include "fep/settle.h"
 #include "io/simnet/simnet.h"
 #include "sim/world/world.h"
 
@@ -148,7 +148,7 @@ class Stream {
 
 LossFigure goodput(fep::Config config, const LossPlan& plan) {
   config.ses.payload_mtu = 4096;
-  fep::settle(config);
+  fep::derive(config);
   return Stream(config, plan).run();
 }
 

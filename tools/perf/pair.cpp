@@ -29,7 +29,7 @@ Pair::Pair(const fep::Config& config, uint32_t flows, Spread spread)
   } else {
     config_.peers_max = std::max(config_.peers_max, flows);
   }
-  fep::settle(config_);
+  fep::derive(config_);
   open(a_, 2);
   open(b_, 3);
   pipe_.join(*a_.fep, *b_.fep);

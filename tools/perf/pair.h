@@ -2,8 +2,8 @@
 // itself. For uet_perf and the allocation test.
 #pragma once
 
+#include "fep/derive.h"
 #include "fep/fabric_endpoint.h"
-#include "fep/settle.h"
 
 #include "sim/world/pipe.h"
 

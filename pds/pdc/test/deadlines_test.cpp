@@ -44,7 +44,7 @@ TEST_F(DeadlinesPartTest, APacketThatHasArrivedIsAskedFor) {
   send(pdc, 1);
   pdc.waiting.begin(kNow);
   slot(pdc, 0).state.arrive();
-  pdc.tx.settle(kFirst);
+  pdc.tx.requeue(kFirst);
   fire(pdc, kRto);
   EXPECT_EQ(calls_of("mark_lost"), Calls{});
   EXPECT_TRUE(slot(pdc, 0).state.is_ask_due());
@@ -57,7 +57,7 @@ TEST_F(DeadlinesPartTest, ARefusedPacketGoesAgain) {
   send(pdc, 1);
   pdc.waiting.begin(kNow);
   slot(pdc, 0).state.refuse();
-  pdc.tx.settle(kFirst);
+  pdc.tx.requeue(kFirst);
   fire(pdc, kRto);
   EXPECT_EQ(calls_of("end_delay"), Calls{"end_delay 1000"});
 }

@@ -103,10 +103,10 @@ TEST_F(FlowsPartTest, WithoutAPdcOthersAreReclaimed) {
 // [PDS-015] It was opened for a message. Another PDC took that meanwhile: it goes again.
 TEST_F(FlowsPartTest, APdcWithoutAMessageIsDiscarded) {
   Flow& f = flow(key());
-  desk_.settle_opened(*desk_.open_initiator(f, kNow), true, kNow);
+  desk_.finish_opening(*desk_.open_initiator(f, kNow), true, kNow);
   EXPECT_EQ(counted(Count::pdc_opened_initiator), 1u);
   EXPECT_FALSE(was_called("discard"));
-  desk_.settle_opened(*desk_.open_initiator(f, kNow), false, kNow);
+  desk_.finish_opening(*desk_.open_initiator(f, kNow), false, kNow);
   EXPECT_TRUE(was_called("discard"));
   EXPECT_EQ(counted(Count::pdc_opened_initiator), 1u);
 }

@@ -12,7 +12,7 @@ void Schedule::resume(Path&, Instant) { note("resume"); }
 void Schedule::on_credit(Pdc&, uint32_t credit, Instant) {
   note("credit " + std::to_string(credit));
 }
-void Schedule::settle(Path&) {}
+void Schedule::release_timer(Path&) {}
 void Schedule::arm_by(Pdc&, Instant deadline) {
   note("arm_by " + part::text(deadline - part::kNow));
 }

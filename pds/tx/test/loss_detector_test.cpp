@@ -72,12 +72,12 @@ class LossDetectorTest : public ::testing::Test {
     s.ev = Entropy(ev);
     s.state.send();
     s.note_sent(at(at_us));
-    window_.settle(window_.next() - 1);
+    window_.requeue(window_.next() - 1);
   }
   void sack(uint32_t psn) {
     window_[Psn(psn)].state.arrive();
     window_[Psn(psn)].state.land();
-    window_.settle(Psn(psn));
+    window_.requeue(Psn(psn));
     if (psn > highest_) highest_ = psn;
   }
   static Instant at(int64_t us) { return Instant::from_ns(1'000'000'000 + us * 1000); }
@@ -89,7 +89,7 @@ class LossDetectorTest : public ::testing::Test {
                           EXPECT_EQ(cause, want);
                           slot.state.land();
                           slot.state.set_lost(LossSign::reported);
-                          window_.settle(p);
+                          window_.requeue(p);
                           lost.push_back(p.value());
                         });
     return lost;
@@ -100,7 +100,7 @@ class LossDetectorTest : public ::testing::Test {
     s.state.send();
     s.state.count_resend();
     s.note_sent(at(at_us));
-    window_.settle(Psn(psn));
+    window_.requeue(Psn(psn));
   }
   Arena arena_;
   TxPool pool_;
@@ -132,7 +132,7 @@ TEST_F(LossDetectorTest, AResendRestartsTheEvidence) {
   EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{3, 0})) << "as they were sent";
   resend(3, 70);
   window_[Psn(3)].state.arrive();  // by whichever copy
-  window_.settle(Psn(3));
+  window_.requeue(Psn(3));
   send(1, 65);
   EXPECT_TRUE(infer(100, LossCause::ev_order).empty());
 }

@@ -82,7 +82,7 @@ TEST_F(LossRecoveryPartTest, GoBackSparesWhatHasArrived) {
   Pdc& pdc = initiator(Mode::rod);
   send(pdc, 5);
   slot(pdc, 3).state.arrive();
-  pdc.tx.settle(kFirst + 3);
+  pdc.tx.requeue(kFirst + 3);
   loss_.go_back(pdc, kFirst + 1, kNow);
   EXPECT_EQ(lost(pdc), "+1 +2 +4");
 }
@@ -93,7 +93,7 @@ TEST_F(LossRecoveryPartTest, GoBackResendsThePacketThatThePeerWaitsFor) {
   send(pdc, 2);
   slot(pdc, 0).state.arrive();
   slot(pdc, 0).state.land();
-  pdc.tx.settle(kFirst);
+  pdc.tx.requeue(kFirst);
   loss_.go_back(pdc, kFirst, kNow);
   EXPECT_EQ(lost(pdc), "+0 +1");
 }

@@ -72,7 +72,7 @@ TEST_F(LossesTest, AnAnsweredPacketHasNoMark) {
   mark(4);
   losses_.ask(slot(4));
   slot(4).state.refuse();
-  losses_.settle(slot(4));
+  losses_.clear_marks(slot(4));
   EXPECT_FALSE(losses_.has_lost());
   EXPECT_FALSE(losses_.has_asked());
   EXPECT_FALSE(slot(4).state.is_to_go_again() || slot(4).state.is_ask_due());

@@ -60,7 +60,7 @@ TEST_F(NackReaderPartTest, APacketThatHasArrivedIsNotSentAgainForALateNack) {
   Pdc& pdc = initiator();
   send(pdc, 1);
   slot(pdc, 0).state.arrive();
-  pdc.tx.settle(kFirst);
+  pdc.tx.requeue(kFirst);
   read(pdc, NackCode::trimmed, 0);
   EXPECT_EQ(lost(pdc), "");
   EXPECT_EQ(counted(Count::drop_nack_answered), 1u);

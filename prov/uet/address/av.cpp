@@ -111,7 +111,7 @@ bool is_unicast(const FabricAddress& fa) {
   return !zero && fa.ip[0] != 0xFF;
 }
 
-// Settles what packets to the peer carry, by what its address states and by the route. [LF-131,
+// Decides what packets to the peer carry, by what its address states and by the route. [LF-131,
 // LF-140]
 Result<void> agree(Domain& domain, const UetAddress& address, pds::Peer& peer, Instant now) {
   const io::Route route = domain.routes().find(domain.terms().local, address.fa, now);
@@ -288,7 +288,7 @@ int AddressVector::insert_all(const Insertion& insertion, size_t count, Next&& n
   std::vector<PeerReceives*> listeners;
   {
     const std::lock_guard lock(domain_.engines().set_up_lock());
-    tables_.release_settled();
+    tables_.release_ended();
     for (size_t i = 0; i < count; ++i) {
       const Result<fi_addr_t> added = [&]() -> Result<fi_addr_t> {
         JobId job;  // 0: as its endpoint is [LF-019]
@@ -358,7 +358,7 @@ int AddressVector::remove_one(fi_addr_t address) {
   for (;;) {
     {
       const std::lock_guard lock(domain_.engines().set_up_lock());
-      tables_.release_settled();
+      tables_.release_ended();
       const int error = tables_.remove(address);
       if (error != -FI_EBUSY || monotonic_now() >= limit) return error;
     }

@@ -44,7 +44,7 @@ bool AvTable::remove(fi_addr_t addr) {
     return true;
   }
   e.leaving = true;
-  settled_.reserve(++leaving_);
+  ended_.reserve(++leaving_);
   return false;
 }
 
@@ -52,7 +52,7 @@ void AvTable::end_operation(fi_addr_t addr, bool unreported) {
   const uint64_t index = addr & index_mask_;
   Entry& e = entries_[index];
   --(unreported ? e.unreported : e.in_flight);
-  if (e.leaving && e.unreported == 0 && e.in_flight == 0) settled_.push_back(index);
+  if (e.leaving && e.unreported == 0 && e.in_flight == 0) ended_.push_back(index);
 }
 
 // Of several entries for one sender the oldest is reported. [LF-015, LF-016]

@@ -30,18 +30,18 @@ class AvTable {
   // From here on reverse() returns this value for that live entry. [LF-160]
   void set_user_id(fi_addr_t addr, fi_addr_t id) { entries_[addr & index_mask_].called = id; }
   // Removes the live entry of that address. True: its peer is to be given up now; false: when
-  // release_settled() names it, because operations in flight keep it. [LF-015]
+  // release_ended() names it, because operations in flight keep it. [LF-015]
   bool remove(fi_addr_t addr);
   // Frees the entries that waited for operations which have ended: calls give_up(PeerId) for each.
   template <class Fn>
-  void release_settled(Fn&& give_up) {
-    leaving_ -= settled_.size();
-    for (const uint64_t index : settled_) {
+  void release_ended(Fn&& give_up) {
+    leaving_ -= ended_.size();
+    for (const uint64_t index : ended_) {
       entries_[index].leaving = false;
       free_.insert(index);
       give_up(entries_[index].to.peer);
     }
-    settled_.clear();
+    ended_.clear();
   }
   // Calls fn(PeerId) for each entry that keeps its peer.
   template <class Fn>
@@ -130,9 +130,9 @@ class AvTable {
   const uint64_t index_mask_;
   const bool has_keys_;
   std::vector<Entry> entries_;
-  std::set<uint64_t> free_;        // indices of removed entries; the lowest is used first
-  uint64_t leaving_ = 0;           // number of leaving entries
-  std::vector<uint64_t> settled_;  // leaving entries whose last operation has ended
+  std::set<uint64_t> free_;      // indices of removed entries; the lowest is used first
+  uint64_t leaving_ = 0;         // number of leaving entries
+  std::vector<uint64_t> ended_;  // leaving entries whose last operation has ended
   std::unordered_map<Source, Entries, SourceHash> reverse_;
 };
 

@@ -74,10 +74,10 @@ int AvTables::remove(fi_addr_t address) {
   return 0;
 }
 
-void AvTables::release_settled() {
+void AvTables::release_ended() {
   for (const DomainEngine& engine : engines_) {
     ProgressEngine::Entry entry(*engine.progress);
-    of(engine).release_settled([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });
+    of(engine).release_ended([&](PeerId peer) { entry.fep().unlist(peer, entry.now()); });
   }
 }
 

@@ -37,7 +37,7 @@ class AvTables {
   // Removes the entry. -FI_EINVAL: there is none. -FI_EBUSY: operations to it are in flight.
   int remove(fi_addr_t address);
   // Frees entries that waited for operations which have ended.
-  void release_settled();
+  void release_ended();
 
  private:
   uint64_t free_index();

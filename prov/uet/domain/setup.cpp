@@ -7,9 +7,9 @@
 #include "prov/uet/domain/path_notice.h"
 
 #include "cms/tfc.h"
+#include "fep/derive.h"
 #include "fep/engine.h"
 #include "fep/fabric_endpoint.h"
-#include "fep/settle.h"
 #include "io/fault/fault_plan.h"
 #include "io/fault/faulty.h"
 #include "io/frame/frame_io.h"
@@ -262,7 +262,7 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
   // An application with few connections gets small tables.
   constexpr uint32_t kUsualPdcs = pds::Config{}.max_pdcs;
   if (config.pds.max_pdcs < kUsualPdcs) shrink(config, config.pds.max_pdcs, kUsualPdcs);
-  fep::settle(config);
+  fep::derive(config);
   return true;
 }
 

@@ -134,8 +134,8 @@ std::vector<WaitObject*> Bindings::wait_objects() const {
   return found;
 }
 
-DomainEngine* Bindings::settle() {
-  DomainEngine* const engine = choice_.settle(wait_objects(), shared_ != nullptr);
+DomainEngine* Bindings::choose_engine() {
+  DomainEngine* const engine = choice_.choose(wait_objects(), shared_ != nullptr);
   if (engine == nullptr) {
     UET_WARN(
         EP_CTRL,

@@ -51,7 +51,7 @@ class Bindings {
   void hold_keys();
   // The engine of the endpoint, chosen by its bindings; the same one when called again. Null after
   // a warning: the bound objects belong to different engines. [LF-145]
-  DomainEngine* settle();
+  DomainEngine* choose_engine();
   // Events in the name of `from` come in the name of `to` from here on. Engine lock held.
   void rename_event_owner(const struct fid& from, const struct fid& to);
   // Gives all references back. No lock held; call once.

@@ -31,7 +31,7 @@ DomainEngine* EngineChoice::wanted(const std::vector<WaitObject*>& objects) cons
   return at == objects.end() ? nullptr : engine_of(**at);
 }
 
-DomainEngine* EngineChoice::settle(const std::vector<WaitObject*>& objects, bool needs_first) {
+DomainEngine* EngineChoice::choose(const std::vector<WaitObject*>& objects, bool needs_first) {
   const std::lock_guard lock(engines_.set_up_lock());
   DomainEngine* place = at_;
   // Without a queue there is no hint; most endpoints are in the first engine.
@@ -47,8 +47,8 @@ DomainEngine* EngineChoice::settle(const std::vector<WaitObject*>& objects, bool
   }
   if (stays != nullptr || (needs_first && place != &engines_.first())) return nullptr;
   for (WaitObject* object : objects) {
-    if (std::ranges::find(settled_, object) != settled_.end()) continue;
-    settled_.push_back(object);
+    if (std::ranges::find(staying_, object) != staying_.end()) continue;
+    staying_.push_back(object);
     ++object->seat().users;
   }
   if (at_ == nullptr) ++place->endpoints;
@@ -59,7 +59,7 @@ DomainEngine* EngineChoice::settle(const std::vector<WaitObject*>& objects, bool
 void EngineChoice::release() {
   if (at_ == nullptr) return;
   const std::lock_guard lock(engines_.set_up_lock());
-  for (WaitObject* object : settled_) --object->seat().users;
+  for (WaitObject* object : staying_) --object->seat().users;
   --at_->endpoints;
 }
 

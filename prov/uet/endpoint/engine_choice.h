@@ -17,7 +17,7 @@ class EngineChoice {
   // serves them, if one has endpoints already; else the one with the fewest. `needs_first`: no
   // other than the first engine will do. From here on that engine serves the objects. Called again
   // with more objects, it keeps its choice. Null: two objects have different engines.
-  DomainEngine* settle(const std::vector<WaitObject*>& objects, bool needs_first);
+  DomainEngine* choose(const std::vector<WaitObject*>& objects, bool needs_first);
   // The endpoint ends.
   void release();
 
@@ -26,8 +26,8 @@ class EngineChoice {
   DomainEngine* wanted(const std::vector<WaitObject*>& objects) const;
 
   DomainEngines& engines_;
-  DomainEngine* at_ = nullptr;        // once settled
-  std::vector<WaitObject*> settled_;  // what stays there for the endpoint
+  DomainEngine* at_ = nullptr;        // once chosen
+  std::vector<WaitObject*> staying_;  // what stays there for the endpoint
 };
 
 }  // namespace uet::prov

@@ -56,8 +56,8 @@ int EndpointCore::bind(const struct fid& endpoint, fid* fid, uint64_t flags) {
 }
 
 // Once the endpoint is enabled its engine does not change, and other threads read it.
-int EndpointCore::settle() {
-  DomainEngine* const at = state_.bound.settle();
+int EndpointCore::choose_engine() {
+  DomainEngine* const at = state_.bound.choose_engine();
   if (at == nullptr) return -FI_EINVAL;
   if (state_.at != at) state_.at = at;
   return 0;
@@ -67,7 +67,7 @@ int EndpointCore::enable() {
   state_.domain.home().require();
   if (state_.enabled) return 0;
   if (const int rc = state_.bound.check_complete(); rc != 0) return rc;
-  if (const int rc = settle(); rc != 0) return rc;
+  if (const int rc = choose_engine(); rc != 0) return rc;
   SharedReceives* const shared = state_.bound.shared();
   ses::EndpointOptions options;
   options.mode = state_.as.delivery_mode();
@@ -217,7 +217,7 @@ int EndpointCore::get_name(void* address, size_t* length) {
   if (length == nullptr || (address == nullptr && *length > 0)) return -FI_EINVAL;
   if (state_.domain.home().is_called_back()) return refuse_call_back();
   // The address has the port of an engine.
-  if (const int rc = settle(); rc != 0) return rc;
+  if (const int rc = choose_engine(); rc != 0) return rc;
   return state_.domain.names().write(name_, state_.at->local, state_.as.addr_format, address,
                                      length);
 }

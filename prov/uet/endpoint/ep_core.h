@@ -60,7 +60,7 @@ class EndpointCore {
   bool leave(const struct fid& fid);
 
  private:
-  int settle();
+  int choose_engine();
   int permit_shared_memory(const void* value, size_t length) const;
 
   EndpointState state_;

@@ -68,7 +68,7 @@ class LossyCaptureTest : public PairTest {
   }
   // Runs both until neither has sent or received for a quarter of a second: all retransmissions are
   // over, and only the control packets that close the contexts follow.
-  void settle() {
+  void wait_until_quiet() {
     uint64_t before = 0;
     for (uint64_t now = packets(); now != before; now = packets()) {
       before = now;
@@ -87,7 +87,7 @@ TEST_F(LossyCaptureTest, TrafficArrivesAndIsCounted) {
     message(*b, *a, to_a, 2 * i + 2);
   }
   for (uint32_t i = 0; i < 4; ++i) rma(100 + i);
-  settle();
+  wait_until_quiet();
   const auto counters = counters_of(&a->domain->fid);
   EXPECT_GT(counters.at("rx_packets"), 0u);
   std::ofstream out(std::getenv("UET_COUNTERS"));

@@ -70,7 +70,7 @@ TEST_F(OwnedReceivesTest, ItsReceiveIsForThatMessage) {
   ASSERT_NE(r, nullptr);
   EXPECT_EQ(ep_->queue->untagged.match({0, peer_, 0, kJob}), nullptr);
   EXPECT_EQ(r->room(), 1000u);
-  owned_.settle(*ep_->queue, false);
+  owned_.tell_owner(*ep_->queue, false);
   EXPECT_EQ(owner_.forgotten, 0u);
   receives_.free(*ep_->queue, *r);
 }
@@ -107,18 +107,18 @@ TEST_F(OwnedReceivesTest, AUselessReceiveFails) {
 TEST_F(OwnedReceivesTest, TheOwnerHearsWhatBecomesOfTheMessage) {
   owner_.answer = Asked::unexpected;
   EXPECT_EQ(ask(), nullptr);
-  owned_.settle(*ep_->queue, false);
+  owned_.tell_owner(*ep_->queue, false);
   EXPECT_EQ(owner_.forgotten, 1u);
   EXPECT_EQ(ask(), nullptr);
   UnexpectedMessage& u = keep(500, 1);
   u.has_data = true;
-  owned_.settle(*ep_->queue, false);
+  owned_.tell_owner(*ep_->queue, false);
   EXPECT_EQ(owner_.forgotten, 1u);
   ASSERT_EQ(owner_.claims.size(), 1u);
   EXPECT_TRUE(owner_.has_data);
   EXPECT_EQ(kept_.claimed(*ep_->queue, owner_.claims[0]), &u);
   EXPECT_FALSE(is_kept()) << "no receive finds it";
-  owned_.settle(*ep_->queue, false);
+  owned_.tell_owner(*ep_->queue, false);
   EXPECT_EQ(owner_.claims.size(), 1u);
 }
 

@@ -48,7 +48,7 @@ void Generations::disable(Endpoint&, bool) { note("disable"); }
 void Generations::look(Endpoint&, bool) {}
 
 PostedReceive* OwnedReceives::ask(Endpoint&, const Sought&) { return nullptr; }
-void OwnedReceives::settle(ReceiveQueue&, bool) {}
+void OwnedReceives::tell_owner(ReceiveQueue&, bool) {}
 
 void Delivery::drain() {}
 void Delivery::drain_where_room() {}

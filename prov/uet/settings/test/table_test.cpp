@@ -4,7 +4,7 @@
 #include "prov/uet/settings/setting.h"
 #include "prov/uet/settings/values.h"
 
-#include "fep/settle.h"
+#include "fep/derive.h"
 
 #include <gtest/gtest.h>
 

@@ -10,6 +10,6 @@ namespace uet::fep {
 void meet_refprov(Config& config);
 
 // Makes dependent members consistent: call once, after the last change.
-void settle(Config& config);
+void derive(Config& config);
 
 }  // namespace uet::fep

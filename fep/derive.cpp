@@ -1,5 +1,5 @@
-// Members of a Config that follow from others; see settle.h.
-#include "fep/settle.h"
+// Members of a Config that follow from others; see derive.h.
+#include "fep/derive.h"
 
 #include "wire/payload_mtu.h"
 
@@ -22,7 +22,7 @@ void meet_refprov(Config& config) {
   config.ses.disable_index = true;  // it gives a context up after five NACKs
 }
 
-void settle(Config& config) {
+void derive(Config& config) {
   constexpr uint32_t kHeaderBytes = 128;  // SES header with any extension
   constexpr uint32_t kPathBytes = 148;    // IP, UDP, PDS and SES headers, and the nominal 40
   config.pds.payload_mtu = config.ses.payload_mtu;
