@@ -118,8 +118,8 @@ void FabricEndpoint::on_room(const FabricAddress& address, uint32_t bytes) {
   if (peer == nullptr) return;
   peer->set_room(bytes);
   // Operations that wait for room also wait for answers, which wake them.
-  for (pds::Path* path = peer->first_path; path != nullptr; path = path->next_of_peer) {
-    path->limits.room_bytes = peer->room();
+  for (pds::Context* c = peer->first_context; c != nullptr; c = c->next_of_peer) {
+    c->limits.room_bytes = peer->room();
   }
 }
 

@@ -17,13 +17,13 @@ Result<void> Cells::create(Arena& arena, const cms::Config& cms) {
 void Cells::on_sent(Pdc& pdc, TxSlot& slot) {
   if (!takes_cells(slot) || slot.has_cells) return;
   slot.has_cells = true;
-  pdc.path->ccc.cells()->on_sent(of(pdc).sent, slot.bytes);
+  pdc.context->ccc.cells()->on_sent(of(pdc).sent, slot.bytes);
 }
 
 void Cells::on_arrived(Pdc& pdc, TxSlot& slot) {
   if (!is_on() || !takes_cells(slot) || slot.has_cells) return;
   slot.has_cells = true;
-  pdc.path->ccc.cells()->on_arrived(of(pdc).sent, slot.bytes);
+  pdc.context->ccc.cells()->on_arrived(of(pdc).sent, slot.bytes);
 }
 
 // ROD keeps the cells: otherwise the packets behind it would fill the buffer that it needs.
@@ -34,7 +34,7 @@ void Cells::on_lost(Pdc& pdc, TxSlot& slot) {
 void Cells::on_given_up(Pdc& pdc, TxSlot& slot) {
   if (!is_on() || !slot.has_cells) return;
   slot.has_cells = false;
-  pdc.path->ccc.cells()->on_lost(of(pdc).sent, slot.bytes);
+  pdc.context->ccc.cells()->on_lost(of(pdc).sent, slot.bytes);
 }
 
 void Cells::free(Pdc& pdc, uint32_t bytes, bool was_kept) {

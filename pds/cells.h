@@ -34,13 +34,13 @@ class Cells {
   [[gnu::cold]] void on_given_up(Pdc& pdc, TxSlot& slot);
   // Cumulative credit of the PDC. [CMS-022]
   cms::CreditNews on_credit(Pdc& pdc, const cms::Credit& e) {
-    return pdc.path->ccc.cells()->on_credit(of(pdc).sent, e);
+    return pdc.context->ccc.cells()->on_credit(of(pdc).sent, e);
   }
   // The PDC used cells that the destination has not granted again.
   bool is_owed(const Pdc& pdc) const { return pdcs_[pdc.id.value()].sent.spent > 0; }
   // Nothing of the PDC is outstanding, and no credit of it comes any more.
   void on_ended(Pdc& pdc) {
-    if (is_on()) pdc.path->ccc.cells()->on_closed(of(pdc).sent);
+    if (is_on()) pdc.context->ccc.cells()->on_closed(of(pdc).sent);
   }
 
   // --- the destination; sizes are nominal ---

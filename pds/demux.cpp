@@ -56,7 +56,7 @@ void Demux::prefetch_pdc(std::span<const std::byte> datagram) const {
 }
 
 void Demux::prefetch_rest(const Pdc& pdc) const {
-  prefetch(pdc.path, Path::kHotBytes);
+  prefetch(pdc.context, Context::kHotBytes);
   prefetch(&res_.peers[pdc.peer], sizeof(Peer));
   pdc.tx.prefetch_slot(pdc.tx.base());
 }

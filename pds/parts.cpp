@@ -11,7 +11,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
              RandomSource& random)
     : res(config, cms, peers, client, random),
       schedule(res),
-      paths(res, schedule),
+      contexts(res, schedule),
       idle(peers),
       proofs(res, schedule),
       replies(res, proofs),
@@ -19,7 +19,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       store(res, table, schedule),
       reorder(res),
       closing(res, schedule),
-      ending(res, table, flow_table, shares, schedule, paths, proofs, secure_psn, closing, store,
+      ending(res, table, flow_table, shares, schedule, contexts, proofs, secure_psn, closing, store,
              reorder),
       loss(res, schedule),
       outbox(res, schedule, idle, proofs, closing, loss),
@@ -32,10 +32,10 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       nack_reader(res, schedule, idle, proofs, closing, ending, loss, probes),
       deadlines(res, schedule, proofs, closing, ending, loss, probes, steps, inbox),
       reclaim(res, table, shares, idle, proofs, closing, ending),
-      door(res, table, shares, schedule, paths, idle, proofs, replies, secure_psn, closing, ending,
-           reclaim),
+      door(res, table, shares, schedule, contexts, idle, proofs, replies, secure_psn, closing,
+           ending, reclaim),
       connectionless({res.config, res.peers, res.client, res.counters}, res.cms, random),
-      flows(res, table, flow_table, connectionless, schedule, paths, idle, secure_psn, closing,
+      flows(res, table, flow_table, connectionless, schedule, contexts, idle, secure_psn, closing,
             ending, reclaim),
       turns(res, connectionless, schedule, replies, outbox, probes, destination, acks, steps,
             flows),
@@ -54,9 +54,9 @@ Result<void> Parts::create(Arena& arena) {
   UET_CHECK(table.create(arena, {pdcs, pdcs - floor, tombstones, config.reserved_pdcs},
                          res.randomness, &res.peers));
   UET_CHECK(flow_table.create(arena, config.max_flows, res.randomness.u64()));
-  // By default every flow and every target PDC can have its own path.
+  // By default every flow and every target PDC can have its own context.
   const uint32_t most = config.max_paths != 0 ? config.max_paths : config.max_flows + pdcs;
-  UET_CHECK(paths.create(arena, Room{std::min(most, 64U), most}));
+  UET_CHECK(contexts.create(arena, Room{std::min(most, 64U), most}));
   UET_CHECK(store.create(arena));
   UET_CHECK(reorder.create(arena));
   UET_CHECK(res.return_messages.create(arena, config.return_messages));
@@ -92,7 +92,7 @@ void Parts::prefetch(const Pdc& pdc) const {
   pdc.rx.prefetch();
   uet::prefetch(pdc.flow, sizeof(Flow));
   if (!pdc.tx.empty()) {
-    uet::prefetch(pdc.path, sizeof(Path));
+    uet::prefetch(pdc.context, sizeof(Context));
     pdc.tx.prefetch_slot(pdc.tx.next());
   }
   schedule.prefetch_timer();

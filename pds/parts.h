@@ -30,7 +30,7 @@ struct Parts {
   Shares shares;
   // Lists and records that other parts write to.
   Schedule schedule;
-  Paths paths;
+  Contexts contexts;
   IdleList idle;
   Proofs proofs;
   Replies replies;

@@ -87,9 +87,9 @@ void Pds::ready(FlowId id, uint64_t bytes) {
   UET_ASSERT(flow != nullptr);
   flow->ready = true;
   if (!has_pdcs(flow->key.mode)) return parts_.connectionless.wake(*flow);
-  if (bytes != 0 && flow->path->ccc.has_credit()) {
-    flow->path->backlog.add(bytes);          // [CMS-016]
-    parts_.schedule.wake_path(*flow->path);  // it may have to ask for more
+  if (bytes != 0 && flow->context->ccc.has_credit()) {
+    flow->context->backlog.add(bytes);             // [CMS-016]
+    parts_.schedule.wake_context(*flow->context);  // it may have to ask for more
   }
   parts_.schedule.wake_flow(*flow);
 }
@@ -97,7 +97,7 @@ void Pds::ready(FlowId id, uint64_t bytes) {
 void Pds::withdraw(FlowId id, uint64_t bytes) {
   Flow* const flow = parts_.flow_table.get(id);
   UET_ASSERT(flow != nullptr);
-  if (flow->path != nullptr) flow->path->backlog.take(bytes);
+  if (flow->context != nullptr) flow->context->backlog.take(bytes);
 }
 
 void Pds::set_pressure(uint64_t bytes, Instant now) { parts_.destination.set_pressure(bytes, now); }
@@ -117,8 +117,8 @@ bool Pds::send_return(PdcHandle handle, MessageHandle message, uint32_t bytes) {
   ReturnMessage* const queued = parts_.res.return_messages.alloc();
   if (queued == nullptr) return false;
   queued->message = message;
-  queued->bytes = pdc->path->ccc.has_credit() ? bytes : 0;
-  pdc->path->backlog.add(queued->bytes);
+  queued->bytes = pdc->context->ccc.has_credit() ? bytes : 0;
+  pdc->context->backlog.add(queued->bytes);
   pdc->messages.add_return(*queued);
   if (needs_proof(parts_.res, *pdc)) parts_.proofs.ask_for_proof(*pdc);
   parts_.schedule.want_send(*pdc);
@@ -196,12 +196,13 @@ Usage Pds::usage() const {
   u.rx_blocks = parts_.res.rx_pool.in_use();
   u.rudi_packets = parts_.connectionless.outstanding();
   u.rudi_answers = parts_.connectionless.waiting_answers();
-  parts_.paths.for_each([&](Path& p) { u.inflight_bytes += p.ccc.inflight_bytes(); });
+  parts_.contexts.for_each([&](Context& p) { u.inflight_bytes += p.ccc.inflight_bytes(); });
   return u;
 }
 
 Footprint Pds::footprint() const {
-  return {uint64_t{parts_.table.size()} * sizeof(Pdc), uint64_t{parts_.paths.size()} * sizeof(Path),
+  return {uint64_t{parts_.table.size()} * sizeof(Pdc),
+          uint64_t{parts_.contexts.size()} * sizeof(Context),
           parts_.res.tx_pool.in_use_bytes() + parts_.res.rx_pool.in_use_bytes()};
 }
 
@@ -209,8 +210,8 @@ uint32_t Pds::snapshot(std::span<PdcSnapshot> out, Instant now) const {
   return copy_pdcs(parts_.table, parts_.res.peers, out, now);
 }
 
-PathPage Pds::snapshot(std::span<PathSnapshot> out, uint32_t from) const {
-  return copy_paths(parts_.paths, parts_.res.peers, out, from);
+ContextPage Pds::snapshot(std::span<ContextSnapshot> out, uint32_t from) const {
+  return copy_contexts(parts_.contexts, parts_.res.peers, out, from);
 }
 
 }  // namespace uet::pds

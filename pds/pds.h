@@ -35,14 +35,14 @@ struct Usage {
   uint32_t rx_blocks = 0;
   uint32_t rudi_packets = 0;    // sent, not answered yet
   uint32_t rudi_answers = 0;    // of requests of others, about to leave
-  uint64_t inflight_bytes = 0;  // as CMS counts them, all paths
+  uint64_t inflight_bytes = 0;  // as CMS counts them, all contexts
   bool operator==(const Usage&) const = default;
 };
 
 // The same in octets.
 struct Footprint {
   uint64_t pdc_bytes = 0;
-  uint64_t path_bytes = 0;
+  uint64_t context_bytes = 0;
   uint64_t window_bytes = 0;
 };
 
@@ -112,9 +112,9 @@ class Pds final : public Service {
   Footprint footprint() const;
   // Copies PDCs, first those on which operations wait; returns how many. Cost: a look at every PDC.
   uint32_t snapshot(std::span<PdcSnapshot> out, Instant now) const;
-  // Copies paths from that index on, 0 for the first page. A path that exists all the while is on
-  // exactly one of the pages. Cost: a look at every path.
-  PathPage snapshot(std::span<PathSnapshot> out, uint32_t from) const;
+  // Copies contexts from that index on, 0 for the first page. A context that exists all the while
+  // is on exactly one of the pages. Cost: a look at every context.
+  ContextPage snapshot(std::span<ContextSnapshot> out, uint32_t from) const;
 
   explicit Pds(Parts& parts) : parts_(parts) {}
 

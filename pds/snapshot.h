@@ -1,5 +1,5 @@
-// Copies of a PDC and of a path for tools: why nothing moves, how fast the path may send. The FEP
-// runs while tools read them. No decision depends on them.
+// Copies of a PDC and of a context for tools: why nothing moves, how fast the context may send. The
+// FEP runs while tools read them. No decision depends on them.
 #pragma once
 
 #include "pds/client.h"
@@ -32,7 +32,7 @@ struct PdcSnapshot {
   Psn tx_next;
   uint32_t lost = 0;  // to be sent again
   uint16_t mp_range = 0;
-  uint64_t window_bytes = 0;  // of the path, which several PDCs may share
+  uint64_t window_bytes = 0;  // of the context, which several PDCs may share
   uint64_t inflight_bytes = 0;
   // The packet at tx_base, when something is outstanding.
   Duration oldest_age;  // since it was last sent
@@ -54,11 +54,11 @@ struct PdcSnapshot {
 };
 
 // A congestion context.
-struct PathSnapshot {
+struct ContextSnapshot {
   FabricAddress peer;
   TrafficClass tc;
   bool is_sprayed = true;
-  uint8_t lane = 0;  // of a path that is not sprayed
+  uint8_t lane = 0;  // of a context that is not sprayed
   cms::Algorithm algorithm{};
 
   uint64_t window_bytes = 0;  // 0: no window, only credit limits
@@ -71,19 +71,19 @@ struct PathSnapshot {
   Duration rtt;                      // mean of about the last eight samples; zero: no sample
   Duration last_rtt;                 // the last sample
   Duration base_rtt;                 // zero: not known
-  uint32_t acks = 0;                 // since the path exists; wraps
+  uint32_t acks = 0;                 // since the context exists; wraps
   uint32_t marked = 0;               // of `acks`
   uint32_t recent_ecn_permille = 0;  // of the last 32 ACKs
 
-  uint32_t strange_evs = 0;   // answers with an entropy value that the path does not send
-  uint32_t evs = 0;           // entropy values of the path
+  uint32_t strange_evs = 0;   // answers with an entropy value that the context does not send
+  uint32_t evs = 0;           // entropy values of the context
   uint32_t evs_resting = 0;   // that have a penalty
   uint32_t evs_excluded = 0;  // that are not used until a probe of them is acknowledged
 };
 
-// Paths are copied some at a time.
-struct PathPage {
-  uint32_t count = 0;            // of all paths
+// Contexts are copied some at a time.
+struct ContextPage {
+  uint32_t count = 0;            // of all contexts
   uint32_t listed = 0;           // that were copied
   std::optional<uint32_t> next;  // where the next page begins; nothing: this was the last one
 };

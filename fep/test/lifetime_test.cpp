@@ -176,8 +176,8 @@ TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
   for (int round = 0; round < 3; ++round) {
     pass(idle_ * 6);
     EXPECT_EQ(server_.fep->pds().open_pdcs(), 0u);
-    EXPECT_EQ(server_.fep->pds().footprint().path_bytes, 0u) << "no flow holds a path";
-    EXPECT_EQ(crowd_.fep->pds().footprint().path_bytes, 0u);
+    EXPECT_EQ(server_.fep->pds().footprint().context_bytes, 0u) << "no flow holds a context";
+    EXPECT_EQ(crowd_.fep->pds().footprint().context_bytes, 0u);
     if (round == 1) warm = memory();  // with the tombstones of so many
     // All of it again, from freed memory.
     for (uint32_t i = 0; i < kPeers; ++i) exchange(crowd_.peers[i], server_.peers[i]);

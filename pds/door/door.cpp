@@ -139,12 +139,12 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (!in.use_rsv_pdc && !reclaim_.has_share(*peer, in.sdi(), job, now)) {
     return refuse(wire::NackCode::no_pdc_avail);
   }
-  Path* const to_peer = paths_.take({*peer, res_.config.return_class, in.mode == Mode::rud});
+  Context* const to_peer = contexts_.take({*peer, res_.config.return_class, in.mode == Mode::rud});
   if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
   Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(res_.randomness)
                                   : table_.allocate(false, res_.randomness);
   if (pdc == nullptr || !enter(*pdc, in, *peer, job, *to_peer, now)) {
-    paths_.drop(*to_peer);
+    contexts_.drop(*to_peer);
     res_.counters.add(Count::pdc_alloc_fail);
     return refuse(wire::NackCode::no_pdc_avail);
   }
@@ -154,7 +154,8 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
 
 // Opens it as the SYN says, and enters it in the tables by peer. False: the system has no memory,
 // and the PDC is free again.
-bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job, Path& path, Instant now) {
+bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job, Context& context,
+                 Instant now) {
   bool pending = false;
   const Psn start = secure_psn_.secure_start(in, peer, pending);
   pdc.open_as({.event = pending ? PdcEvent::start_needed : PdcEvent::opened,
@@ -162,7 +163,7 @@ bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job, Path& path
                .peer = peer,
                .sdi = in.sdi(),
                .start = start,
-               .path = &path,
+               .context = &context,
                .peer_id = in.spdcid,
                .job = job},
               res_.config, now);

@@ -14,21 +14,21 @@
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
 #include "pds/rx/inbound.h"
-#include "pds/schedule/paths.h"
+#include "pds/schedule/contexts.h"
 #include "pds/schedule/schedule.h"
 
 namespace uet::pds {
 
 class Door {
  public:
-  Door(Resources& res, PdcTable& table, Shares& shares, Schedule& schedule, Paths& paths,
+  Door(Resources& res, PdcTable& table, Shares& shares, Schedule& schedule, Contexts& contexts,
        IdleList& idle, Proofs& proofs, Replies& replies, SecurePsn& secure_psn, Closing& closing,
        Ending& ending, Reclaim& reclaim)
       : res_(res),
         table_(table),
         shares_(shares),
         schedule_(schedule),
-        paths_(paths),
+        contexts_(contexts),
         idle_(idle),
         proofs_(proofs),
         replies_(replies),
@@ -50,14 +50,14 @@ class Door {
  private:
   bool is_challenged(const Inbound& in, const FabricAddress& from, bool& is_proven, Instant now);
   Pdc* open_target(const Inbound& in, const FabricAddress& from, Instant now);
-  bool enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job, Path& path, Instant now);
+  bool enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job, Context& context, Instant now);
   void account(Pdc& pdc, bool is_proven, Instant now);
 
   Resources& res_;
   PdcTable& table_;
   Shares& shares_;
   Schedule& schedule_;
-  Paths& paths_;
+  Contexts& contexts_;
   IdleList& idle_;
   Proofs& proofs_;
   Replies& replies_;

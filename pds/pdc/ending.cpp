@@ -75,8 +75,9 @@ void Ending::close_idle_toward(PeerId peer, Instant now) {
   if (peer == lost_peer_ && now == lost_at_) return;
   lost_peer_ = peer;
   lost_at_ = now;
-  for (Path* path = res_.peers[peer].first_path; path != nullptr; path = path->next_of_peer) {
-    for (Flow& flow : path->flows) {
+  for (Context* context = res_.peers[peer].first_context; context != nullptr;
+       context = context->next_of_peer) {
+    for (Flow& flow : context->flows) {
       for (Pdc& pdc : flow.pdcs) {
         const bool is_idle = pdc.tx.empty() && !pdc.messages.has_current();
         if (is_idle && pdc.state() == PdcState::established) closing_.begin_close(pdc);
@@ -102,7 +103,7 @@ void Ending::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
 void Ending::abort_returns(Pdc& pdc, const Failure& failure, Instant now) {
   while (ReturnMessage* const queued = pdc.messages.abort_return()) {
     const MessageHandle message = queued->message;
-    pdc.path->backlog.take(queued->bytes);
+    pdc.context->backlog.take(queued->bytes);
     res_.return_messages.free(queued);
     res_.client.on_aborted(message, failure, now);
   }
@@ -120,17 +121,17 @@ void Ending::forget_outstanding(Pdc& pdc) {
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
     if (slot.state.land()) {
-      pdc.path->on_forgotten(pdc, slot.bytes);
+      pdc.context->on_forgotten(pdc, slot.bytes);
       freed = true;
     }
-    pdc.path->clear_marks(pdc, slot);
+    pdc.context->clear_marks(pdc, slot);
     slot.state.set_quiet(false);
   }
   pdc.stop_sending();
-  pdc.path->correct_inflight(pdc);
+  pdc.context->correct_inflight(pdc);
   res_.cells.on_ended(pdc);
-  if (freed || res_.cells.is_on()) schedule_.wake_path(*pdc.path);
-  schedule_.release_timer(*pdc.path);
+  if (freed || res_.cells.is_on()) schedule_.wake_context(*pdc.context);
+  schedule_.release_timer(*pdc.context);
 }
 
 // Returns the resources of the PDC, and the PDC itself.
@@ -155,7 +156,7 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   res_.cells.forget(pdc);
   schedule_.cancel(pdc);
   const PeerId peer = pdc.peer;
-  Path& path = *pdc.path;
+  Context& context = *pdc.context;
   if (Flow* const flow = pdc.flow) {
     flow->pdcs.erase(pdc);
     --flow->pdc_count;
@@ -168,7 +169,7 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   } else {
     table_.bury(pdc, bury_until);
   }
-  paths_.drop(path);
+  contexts_.drop(context);
   res_.peers.drop_ref(peer);
   schedule_.feed_starved();
 }

@@ -10,8 +10,8 @@
 #include "pds/resources.h"
 #include "pds/rx/reorder_buffer.h"
 #include "pds/rx/response_store.h"
+#include "pds/schedule/contexts.h"
 #include "pds/schedule/flow_table.h"
-#include "pds/schedule/paths.h"
 #include "pds/schedule/schedule.h"
 
 namespace uet::pds {
@@ -37,14 +37,14 @@ enum class Remains : uint8_t {
 class Ending {
  public:
   Ending(Resources& res, PdcTable& table, FlowTable& flows, Shares& shares, Schedule& schedule,
-         Paths& paths, Proofs& proofs, SecurePsn& secure_psn, Closing& closing,
+         Contexts& contexts, Proofs& proofs, SecurePsn& secure_psn, Closing& closing,
          ResponseStore& store, ReorderBuffer& reorder)
       : res_(res),
         table_(table),
         flows_(flows),
         shares_(shares),
         schedule_(schedule),
-        paths_(paths),
+        contexts_(contexts),
         proofs_(proofs),
         secure_psn_(secure_psn),
         closing_(closing),
@@ -80,7 +80,7 @@ class Ending {
   FlowTable& flows_;
   Shares& shares_;
   Schedule& schedule_;
-  Paths& paths_;
+  Contexts& contexts_;
   Proofs& proofs_;
   SecurePsn& secure_psn_;
   Closing& closing_;

@@ -78,7 +78,7 @@ std::optional<PathChange> PathReports::on_path_limit(const FabricAddress& to, Pa
       loss_.forget(pdc, slot);  // no congestion lost it
       loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, Count::retx_too_long, now);
     });
-    if (is_cut) schedule_.wake_path(*pdc.path);
+    if (is_cut) schedule_.wake_context(*pdc.context);
     if (is_lost) {
       ending_.fail(pdc, {.reason = FailureReason::closed}, Count::pdc_closed_too_long,
                    Notice::close, now);

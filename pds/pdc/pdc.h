@@ -37,7 +37,7 @@
 namespace uet::pds {
 
 struct Flow;
-struct Path;
+struct Context;
 
 // What a new PDC is told.
 struct PdcOpening {
@@ -46,7 +46,7 @@ struct PdcOpening {
   PeerId peer{};
   uint32_t sdi = 0;
   Psn start{};
-  Path* path = nullptr;
+  Context* context = nullptr;
   Flow* flow = nullptr;  // initiator only
   Pdcid peer_id{};       // target only: an initiator learns it
   JobId job{};           // target only
@@ -66,7 +66,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   PdcHandle handle;
   PeerId peer;
   JobId job;  // target: of its first request [T-02]
-  Path* path = nullptr;
+  Context* context = nullptr;
   Flow* flow = nullptr;  // initiator only
   TxWindow tx;
   RxWindow rx;
@@ -123,7 +123,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
     peer_id = as.peer_id;
     job = as.job;
     sdi = as.sdi;
-    path = as.path;
+    context = as.context;
     flow = as.flow;
     tx.start(as.start);
     begin_at(as.start, config);
@@ -134,7 +134,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   PdcState state() const { return life.state(); }
   bool is_initiator() const { return life.is_initiator(); }
   bool may_take_message() const { return is_initiator() && life.is_open() && !life.close_asked(); }
-  // It leaves the list of senders that it is in, or of those that wait for their path.
+  // It leaves the list of senders that it is in, or of those that wait for their context.
   void stop_sending() { static_cast<ListNode<SendTag>&>(*this).unlink(); }
   // Its message was cancelled before the first packet left: the peer does not know this PDC, so
   // there is nothing to close.

@@ -20,7 +20,7 @@
 
 namespace uet::pds {
 
-struct Path;
+struct Context;
 
 // One remote FEP. References keep it: AV entries (explicit), PDCs and flows. [decision 15]
 struct Peer : ListNode<struct PeerSpareTag> {
@@ -60,7 +60,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   uint32_t rests = 0;          // known rendezvous messages of the peer
   // Congestion contexts toward the peer, and the base RTT that one of them has measured; 0: none.
   // [CMS-008]
-  Path* first_path = nullptr;  // see Path::next_of_peer
+  Context* first_context = nullptr;  // see Context::next_of_peer
   uint32_t base_rtt_ns = 0;
   uint32_t base_rtt_ms = 0;  // when its measuring began; wraps
 

@@ -1,4 +1,4 @@
-// Copies of PDCs and paths as tools show them.
+// Copies of PDCs and contexts as tools show them.
 #include "pds/pdc/snapshots.h"
 
 #include "pds/schedule/flow.h"
@@ -20,10 +20,10 @@ void copy_sender(Pdc& pdc, PdcSnapshot& s, Instant now) {
   s.lost = pdc.losses.lost();
   s.mp_range = pdc.range.packets();
   s.has_message = pdc.messages.has_current();
-  if (pdc.path != nullptr) {
-    s.tc = pdc.path->key.tc;
-    s.window_bytes = pdc.path->ccc.window_bytes();
-    s.inflight_bytes = pdc.path->ccc.inflight_bytes();
+  if (pdc.context != nullptr) {
+    s.tc = pdc.context->key.tc;
+    s.window_bytes = pdc.context->ccc.window_bytes();
+    s.inflight_bytes = pdc.context->ccc.inflight_bytes();
   }
   if (const TxSlot* const oldest = pdc.tx.find(pdc.tx.base()); oldest != nullptr) {
     s.oldest_age = oldest->sent_for(now);
@@ -55,29 +55,29 @@ PdcSnapshot copy_of(Pdc& pdc, const FabricAddress& peer, Instant now) {
   return s;
 }
 
-PathSnapshot copy_of(const Path& path, const FabricAddress& peer) {
-  PathSnapshot s;
+ContextSnapshot copy_of(const Context& context, const FabricAddress& peer) {
+  ContextSnapshot s;
   s.peer = peer;
-  s.tc = path.key.tc;
-  s.is_sprayed = path.key.is_sprayed;
-  s.lane = path.key.lane;
-  s.algorithm = path.ccc.algorithm();
+  s.tc = context.key.tc;
+  s.is_sprayed = context.key.is_sprayed;
+  s.lane = context.key.lane;
+  s.algorithm = context.ccc.algorithm();
   const bool by_credit_alone =
       s.algorithm == cms::Algorithm::rccc || s.algorithm == cms::Algorithm::tfc;
-  if (!by_credit_alone) s.window_bytes = path.ccc.window_bytes();
-  s.inflight_bytes = path.ccc.inflight_bytes();
-  s.backlog_bytes = path.backlog.new_bytes();
-  s.resend_bytes = path.backlog.resend_bytes();
-  s.is_held_back = path.is_wanted();
-  if (by_credit_alone || path.ccc.has_credit()) s.credit_bytes = path.ccc.credit_bytes();
-  s.last_rtt = Duration::nanoseconds(path.tally.last_rtt_ns);
-  if (s.last_rtt != Duration::zero()) s.rtt = path.ev.smoothed_rtt();
-  s.base_rtt = path.ccc.base_rtt();
-  s.acks = path.tally.marks.acks();
-  s.marked = path.tally.marks.marked();
-  s.recent_ecn_permille = path.tally.marks.recent_permille();
-  s.strange_evs = path.tally.strange_evs;
-  const cms::EntropySelector* const sprayed = path.ev.selector();
+  if (!by_credit_alone) s.window_bytes = context.ccc.window_bytes();
+  s.inflight_bytes = context.ccc.inflight_bytes();
+  s.backlog_bytes = context.backlog.new_bytes();
+  s.resend_bytes = context.backlog.resend_bytes();
+  s.is_held_back = context.is_wanted();
+  if (by_credit_alone || context.ccc.has_credit()) s.credit_bytes = context.ccc.credit_bytes();
+  s.last_rtt = Duration::nanoseconds(context.tally.last_rtt_ns);
+  if (s.last_rtt != Duration::zero()) s.rtt = context.ev.smoothed_rtt();
+  s.base_rtt = context.ccc.base_rtt();
+  s.acks = context.tally.marks.acks();
+  s.marked = context.tally.marks.marked();
+  s.recent_ecn_permille = context.tally.marks.recent_permille();
+  s.strange_evs = context.tally.strange_evs;
+  const cms::EntropySelector* const sprayed = context.ev.selector();
   s.evs = sprayed != nullptr ? sprayed->size() : 1;
   if (sprayed != nullptr) {
     s.evs_resting = sprayed->penalised();
@@ -88,18 +88,18 @@ PathSnapshot copy_of(const Path& path, const FabricAddress& peer) {
 
 }  // namespace
 
-PathPage copy_paths(Paths& paths, const PeerTable& peers, std::span<PathSnapshot> out,
-                    uint32_t from) {
-  PathPage page;
-  page.count = paths.size();
-  paths.for_each([&](const Path& path) {
-    const uint32_t index = paths.index_of(path);
+ContextPage copy_contexts(Contexts& contexts, const PeerTable& peers,
+                          std::span<ContextSnapshot> out, uint32_t from) {
+  ContextPage page;
+  page.count = contexts.size();
+  contexts.for_each([&](const Context& context) {
+    const uint32_t index = contexts.index_of(context);
     if (index < from || page.next) return;
     if (page.listed == out.size()) {
       page.next = index;
       return;
     }
-    out[page.listed++] = copy_of(path, peers[path.key.peer].address);
+    out[page.listed++] = copy_of(context, peers[context.key.peer].address);
   });
   return page;
 }

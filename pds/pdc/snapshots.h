@@ -1,8 +1,8 @@
-// Copies of the state of PDCs and paths, for Pds::snapshot.
+// Copies of the state of PDCs and contexts, for Pds::snapshot.
 #pragma once
 
 #include "pds/pdc/pdc_table.h"
-#include "pds/schedule/paths.h"
+#include "pds/schedule/contexts.h"
 #include "pds/snapshot.h"
 
 #include <span>
@@ -13,7 +13,7 @@ namespace uet::pds {
 uint32_t copy_pdcs(PdcTable& table, const PeerTable& peers, std::span<PdcSnapshot> out,
                    Instant now);
 // PDCs whose index is at least `from`.
-PathPage copy_paths(Paths& paths, const PeerTable& peers, std::span<PathSnapshot> out,
-                    uint32_t from);
+ContextPage copy_contexts(Contexts& contexts, const PeerTable& peers,
+                          std::span<ContextSnapshot> out, uint32_t from);
 
 }  // namespace uet::pds

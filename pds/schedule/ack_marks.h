@@ -1,4 +1,4 @@
-// Counts the ACKs of a path, and those that reported an ECN mark. For tools only: no decision
+// Counts the ACKs of a context, and those that reported an ECN mark. For tools only: no decision
 // depends on it.
 #pragma once
 
@@ -18,7 +18,7 @@ class AckMarks {
     ++acks_;
     marked_ += mark;
   }
-  // Since the path exists; both wrap.
+  // Since the context exists; both wrap.
   uint32_t acks() const { return acks_; }
   uint32_t marked() const { return marked_; }
   // The marked ones among the last 32 ACKs, or among all where fewer came, in thousandths.

@@ -1,12 +1,12 @@
 // The state of initiators per key: a Flow is one stream of messages (peer, class, mode, JobID) with
-// the PDCs that serve it, if its mode has any; a Path is the congestion context that all PDCs
+// the PDCs that serve it, if its mode has any; a Context is the congestion context that all PDCs
 // toward one (peer, class) share. [PDS-013, PDS 19.3]
 #pragma once
 
 #include "pds/pdc/pdc.h"
 #include "pds/pdc/peer_table.h"
 #include "pds/schedule/backlog.h"
-#include "pds/schedule/path_facts.h"
+#include "pds/schedule/context_facts.h"
 #include "pds/tx/news.h"
 
 #include "cms/ccc.h"
@@ -26,40 +26,41 @@ struct RudiDestination;
 
 // A congestion context: sprayed PDCs of one (peer, class) share it, single-path ones by their lane.
 // [CMS-001 .. CMS-004]
-struct PathKey {
+struct ContextKey {
   PeerId peer;
   TrafficClass tc;
   bool is_sprayed = true;  // RUD [CMS-003]
   uint8_t lane = 0;        // ROD: different flows get different contexts [CMS-004]
-  bool operator==(const PathKey&) const = default;
+  bool operator==(const ContextKey&) const = default;
 };
-inline uint64_t hash_of(const PathKey& k, uint64_t seed) {
+inline uint64_t hash_of(const ContextKey& k, uint64_t seed) {
   const uint32_t kind = uint32_t{k.lane} << 1 | (k.is_sprayed ? 1 : 0);
   return hash64(k.peer.value(), uint64_t{kind} << 8 | k.tc.value(), seed);
 }
 
 struct Flow;
-struct PathFlowTag;
+struct ContextFlowTag;
 
-inline constexpr uint8_t kPathTimer = 2;  // TimerNode::kind()
+inline constexpr uint8_t kContextTimer = 2;  // TimerNode::kind()
 
 // All reports about a PDC to congestion control go through here, so that the PDC's own sum (Heard)
 // and that of the context stay in step. [CMS-005]
-struct Path : ListNode<struct OpenPathTag> {
+struct Context : ListNode<struct OpenContextTag> {
   static constexpr uint32_t kHotBytes = 256;  // that nearly every packet touches
   static constexpr uint8_t kEchoes = 8;       // true ones in a row show that the peer echoes
 
-  // single: its number among single paths, or nothing. `senders`: the paths of this FEP that have
-  // something that they may send.
-  Path(PathKey k, const cms::Config& config, std::optional<uint32_t> single, Rng& rng,
-       uint32_t& senders)
+  // single: its number among single-path contexts, or nothing. `senders`: the contexts of this FEP
+  // that have something that they may send.
+  Context(ContextKey k, const cms::Config& config, std::optional<uint32_t> single, Rng& rng,
+          uint32_t& senders)
       : key(k), ccc(config), ev(config, single, rng), backlog(senders) {}
 
   // The window has room for so many octets, and pacing lets them go. [CMS-013]
   bool may_send(uint32_t bytes, Instant now, bool takes_no_credit = false) const {
     return is_admitted(bytes, takes_no_credit) && now >= ccc.earliest_send();
   }
-  // What admits packets has changed. A path that is held back does not count as a sender. [CMS-126]
+  // What admits packets has changed. A context that is held back does not count as a sender.
+  // [CMS-126]
   void note_room() {
     if (ccc.has_credit()) backlog.set_held(!is_admitted(limits.packet_bytes_max));
   }
@@ -165,7 +166,8 @@ struct Path : ListNode<struct OpenPathTag> {
     UET_ASSERT(is_sent);  // the record of a packet says so, never its answer
   }
   // Whether the EV of an answer is neither that of the packet that it names nor another one of this
-  // path, though the peer echoes EVs: not every backend can. Such an EV is only counted. [PDS-070]
+  // context, though the peer echoes EVs: not every backend can. Such an EV is only counted.
+  // [PDS-070]
   bool is_strange(Entropy echoed, Entropy sent) {
     if (echoed == sent) {
       if (tally.echoes < kEchoes) ++tally.echoes;
@@ -178,21 +180,21 @@ struct Path : ListNode<struct OpenPathTag> {
     return is_known_to_echo;
   }
   // The EV of the next packet of a PDC in order. is_first: the PDC has nothing outstanding before
-  // it. Other PDCs of the path may have packets outstanding, if there are more ordered flows than
-  // lanes. [CMS-150, PDS-004]
+  // it. Other PDCs of the context may have packets outstanding, if there are more ordered flows
+  // than lanes. [CMS-150, PDS-004]
   Entropy ordered_ev(bool is_first, Instant now) {
     if (is_first && ccc.inflight_bytes() == 0 && backlog.resend_bytes() == 0) ev.on_idle();
     return ev.next(now);
   }
 
-  PathKey key;
-  Path* next_of_peer = nullptr;  // the list begins at Peer::first_path; Paths keeps it
+  ContextKey key;
+  Context* next_of_peer = nullptr;  // the list begins at Peer::first_context; Contexts keeps it
   uint32_t refs = 0;
   BaseRttNews base_rtt;
   uint8_t ccc_id = 0;  // no other context toward its peer has it [CMS-006]
-  PathLimits limits;
-  PathTally tally;
-  TimerNode timer{kPathTimer};  // armed while pacing or missing credit holds it back
+  ContextLimits limits;
+  ContextTally tally;
+  TimerNode timer{kContextTimer};  // armed while pacing or missing credit holds it back
   cms::Ccc ccc;
   cms::ContextEntropy ev;
   Backlog backlog;
@@ -200,7 +202,7 @@ struct Path : ListNode<struct OpenPathTag> {
   // the order they came, and behind them those that used up the window.
   IntrusiveList<Pdc, SendTag> blocked;
   IntrusiveList<Pdc, SendTag> sated;
-  IntrusiveList<Flow, PathFlowTag> flows;  // all that use it
+  IntrusiveList<Flow, ContextFlowTag> flows;  // all that use it
 };
 
 struct FlowKey {
@@ -219,14 +221,14 @@ inline uint64_t hash_of(const FlowKey& k, uint64_t seed) {
 
 struct Flow : ListNode<struct ReadyFlowTag>,
               ListNode<struct ReleasedFlowTag>,
-              ListNode<PathFlowTag> {
+              ListNode<ContextFlowTag> {
   explicit Flow(FlowKey k) : key(k) {}
 
   FlowKey key;
   FlowId id;
-  Path* path = nullptr;      // none without PDCs
-  bool ready = false;        // start() may have a message
-  bool is_released = false;  // its client is done with it: gone with its last PDC [PDS-247]
+  Context* context = nullptr;  // none without PDCs
+  bool ready = false;          // start() may have a message
+  bool is_released = false;    // its client is done with it: gone with its last PDC [PDS-247]
   // In the order of the last use; closing ones included.
   IntrusiveList<Pdc, FlowPdcTag> pdcs;
   uint32_t pdc_count = 0;

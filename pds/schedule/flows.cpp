@@ -9,11 +9,12 @@ Result<FlowId> Flows::flow(FlowKey key) {
 
   Flow* const made = flows_.make(key);
   if (made == nullptr) return Errc::again;
-  if (has_pdcs(key.mode)) made->path = paths_.take(paths_.key_for(key.peer, key.tc, key.mode));
-  if (made->path != nullptr) made->path->flows.push_back(*made);
+  if (has_pdcs(key.mode))
+    made->context = contexts_.take(contexts_.key_for(key.peer, key.tc, key.mode));
+  if (made->context != nullptr) made->context->flows.push_back(*made);
   // A flow without PDCs has no congestion context either. [CMS-009]
   const bool has_place =
-      has_pdcs(key.mode) ? made->path != nullptr : connectionless_.adopt(*made).ok();
+      has_pdcs(key.mode) ? made->context != nullptr : connectionless_.adopt(*made).ok();
   if (!has_place) {
     flows_.free(*made);
     return Errc::again;
@@ -47,8 +48,8 @@ void Flows::free_flow(Flow& flow) {
   UET_ASSERT(flow.message == MessageHandle{} && flow.pdcs.empty());
   static_cast<ListNode<ReadyFlowTag>&>(flow).unlink();
   static_cast<ListNode<ReleasedFlowTag>&>(flow).unlink();
-  static_cast<ListNode<PathFlowTag>&>(flow).unlink();
-  if (flow.path != nullptr) paths_.drop(*flow.path);
+  static_cast<ListNode<ContextFlowTag>&>(flow).unlink();
+  if (flow.context != nullptr) contexts_.drop(*flow.context);
   if (flow.rudi != nullptr) connectionless_.leave(flow);
   const PeerId peer = flow.key.peer;
   flows_.free(flow);
@@ -67,10 +68,10 @@ Pdc* Flows::open_initiator(Flow& flow, Instant now) {
                 .peer = flow.key.peer,
                 .sdi = flow.key.sdi,
                 .start = secure_psn_.initial_start(*pdc, flow.key.peer, flow.key.sdi, table_),
-                .path = flow.path,
+                .context = flow.context,
                 .flow = &flow},
                res_.config, now);
-  ++flow.path->refs;
+  ++flow.context->refs;
   res_.peers.add_ref(pdc->peer);
   flow.pdcs.push_back(*pdc);
   ++flow.pdc_count;

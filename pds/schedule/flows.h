@@ -10,8 +10,8 @@
 #include "pds/pdc/idle_list.h"
 #include "pds/pdc/pdc_table.h"
 #include "pds/resources.h"
+#include "pds/schedule/contexts.h"
 #include "pds/schedule/flow_table.h"
-#include "pds/schedule/paths.h"
 #include "pds/schedule/schedule.h"
 
 namespace uet::pds {
@@ -19,14 +19,14 @@ namespace uet::pds {
 class Flows {
  public:
   Flows(Resources& res, PdcTable& table, FlowTable& flows, Connectionless& connectionless,
-        Schedule& schedule, Paths& paths, IdleList& idle, SecurePsn& secure_psn, Closing& closing,
-        Ending& ending, Reclaim& reclaim)
+        Schedule& schedule, Contexts& contexts, IdleList& idle, SecurePsn& secure_psn,
+        Closing& closing, Ending& ending, Reclaim& reclaim)
       : res_(res),
         table_(table),
         flows_(flows),
         connectionless_(connectionless),
         schedule_(schedule),
-        paths_(paths),
+        contexts_(contexts),
         idle_(idle),
         secure_psn_(secure_psn),
         closing_(closing),
@@ -52,7 +52,7 @@ class Flows {
   FlowTable& flows_;
   Connectionless& connectionless_;
   Schedule& schedule_;
-  Paths& paths_;
+  Contexts& contexts_;
   IdleList& idle_;
   SecurePsn& secure_psn_;
   Closing& closing_;

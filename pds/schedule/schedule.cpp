@@ -36,30 +36,30 @@ struct Candidates {
   uint32_t count = 0;
 };
 
-// A PDC of the path on which a Credit Request may leave; PDCs that wait go first. It is drawn at
+// A PDC of the context on which a Credit Request may leave; PDCs that wait go first. It is drawn at
 // random, because the peer may have lost one of them. Null: none may ask.
-Pdc* pdc_to_ask_on(Path& path, Rng& rng) {
+Pdc* pdc_to_ask_on(Context& context, Rng& rng) {
   Candidates found;
-  for (auto* const list : {&path.blocked, &path.sated}) found.add_all(*list);
-  for (Flow& flow : path.flows) found.add_all(flow.pdcs);
+  for (auto* const list : {&context.blocked, &context.sated}) found.add_all(*list);
+  for (Flow& flow : context.flows) found.add_all(flow.pdcs);
   return found.count == 0 ? nullptr : found.pdcs[rng.below(found.count)];
 }
 
 // Asks for the last ACK on PDCs whose cells were not granted again: that ACK may be lost. If no
 // request is answered, one packet goes without cells, unless a ROD packet is outstanding: it keeps
 // its cells, which explains the missing credit. [CMS-129, CMS-147]
-void ask_for_cells(Schedule& schedule, Resources& res, Path& path, Instant now) {
-  cms::TfcSource& cells = *path.ccc.cells();
+void ask_for_cells(Schedule& schedule, Resources& res, Context& context, Instant now) {
+  cms::TfcSource& cells = *context.ccc.cells();
   cells.on_requested(now);
-  bool is_explained = path.ccc.inflight_bytes() != 0;
+  bool is_explained = context.ccc.inflight_bytes() != 0;
   const auto is_owed = [&](const Pdc& pdc) {
     const bool is = res.cells.is_owed(pdc);
     is_explained = is_explained || (is && pdc.mode == Mode::rod && !pdc.tx.empty());
     return is;
   };
   Candidates found;
-  for (auto* const list : {&path.blocked, &path.sated}) found.add_all(*list, is_owed);
-  for (Flow& flow : path.flows) found.add_all(flow.pdcs, is_owed);
+  for (auto* const list : {&context.blocked, &context.sated}) found.add_all(*list, is_owed);
+  for (Flow& flow : context.flows) found.add_all(flow.pdcs, is_owed);
   for (uint32_t i = 0; i < found.count; ++i) {
     found.pdcs[i]->asking.want_credit();
     schedule.want_control(*found.pdcs[i]);
@@ -67,56 +67,56 @@ void ask_for_cells(Schedule& schedule, Resources& res, Path& path, Instant now) 
   if (!cells.is_unanswered() || is_explained) return;
   res.counters.add(Count::credit_on_trust);
   cells.on_nobody_asks();
-  schedule.wake_path(path);
+  schedule.wake_context(context);
 }
 
 }  // namespace
 
-void Schedule::wait_for_cms(Path& path, Instant now) {
-  Instant at = path.ccc.earliest_send();
+void Schedule::wait_for_cms(Context& context, Instant now) {
+  Instant at = context.ccc.earliest_send();
   if (at <= now) at = Instant::never();
-  if (path.ccc.has_credit()) {
-    if (path.ccc.credit_deadline(path.need(), now) <= now) ask_for_credit(path, now);
-    at = std::min(at, path.ccc.credit_deadline(path.need(), now));
-  } else if (cms::TfcSource* const cells = path.ccc.cells();
-             cells != nullptr && !cells->may_send(path.limits.packet_bytes_max)) {
+  if (context.ccc.has_credit()) {
+    if (context.ccc.credit_deadline(context.need(), now) <= now) ask_for_credit(context, now);
+    at = std::min(at, context.ccc.credit_deadline(context.need(), now));
+  } else if (cms::TfcSource* const cells = context.ccc.cells();
+             cells != nullptr && !cells->may_send(context.limits.packet_bytes_max)) {
     cells->on_waiting(now);
     if (cells->deadline() <= now) {
       is_credit_wanted_ = true;
-      ask_for_cells(*this, res_, path, now);
+      ask_for_cells(*this, res_, context, now);
     }
     at = std::min(at, cells->deadline());
   }
-  if (at.is_never() || (path.timer.is_armed() && path.timer.deadline() <= at)) return;
-  wheel_.arm(path.timer, at);
+  if (at.is_never() || (context.timer.is_armed() && context.timer.deadline() <= at)) return;
+  wheel_.arm(context.timer, at);
 }
 
-void Schedule::resume(Path& path, Instant now) {
-  const Instant since = std::exchange(path.base_rtt.idle_since, Instant::never());
-  cms::Nscc* const nscc = path.ccc.nscc();
+void Schedule::resume(Context& context, Instant now) {
+  const Instant since = std::exchange(context.base_rtt.idle_since, Instant::never());
+  cms::Nscc* const nscc = context.ccc.nscc();
   if (since > now - res_.cms.idle_time || nscc == nullptr) return;
-  Peer& peer = res_.peers[path.key.peer];
-  path.remember_base_rtt(peer);
+  Peer& peer = res_.peers[context.key.peer];
+  context.remember_base_rtt(peer);
   const auto now_ms = static_cast<uint32_t>(now.ns() / 1'000'000);
   if (now_ms - peer.base_rtt_ms >= res_.cms.base_rtt_time.ms()) peer.base_rtt_ns = 0;
-  path.base_rtt.is_known = path.base_rtt.is_asked = false;
-  path.base_rtt.since_ms = peer.base_rtt_ns != 0 ? peer.base_rtt_ms : now_ms;
+  context.base_rtt.is_known = context.base_rtt.is_asked = false;
+  context.base_rtt.since_ms = peer.base_rtt_ns != 0 ? peer.base_rtt_ms : now_ms;
   // Credit stays: the destination has its half of that. [CMS-119]
   nscc->begin_anew(Duration::nanoseconds(peer.base_rtt_ns));
 }
 
-void Schedule::release_timer(Path& path) {
-  if (path.is_wanted() || !path.timer.is_armed()) return;
-  cancel(path);
-  if (cms::CreditSource* const credit = path.ccc.credit()) credit->on_nothing_waits();
-  if (cms::TfcSource* const cells = path.ccc.cells()) cells->on_nothing_waits();
+void Schedule::release_timer(Context& context) {
+  if (context.is_wanted() || !context.timer.is_armed()) return;
+  cancel(context);
+  if (cms::CreditSource* const credit = context.ccc.credit()) credit->on_nothing_waits();
+  if (cms::TfcSource* const cells = context.ccc.cells()) cells->on_nothing_waits();
 }
 
 // In a control packet, or in an ACK. [PDS 13, PDS 19.3, T-33]
 void Schedule::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
   pdc.asking.note_credit_answered();
   const cms::Credit news{credit, now};
-  switch (res_.cells.is_on() ? res_.cells.on_credit(pdc, news) : pdc.path->ccc.on_credit(news)) {
+  switch (res_.cells.is_on() ? res_.cells.on_credit(pdc, news) : pdc.context->ccc.on_credit(news)) {
     case cms::CreditNews::old:
       return res_.counters.add(Count::credit_old);
     case cms::CreditNews::impossible:
@@ -129,16 +129,16 @@ void Schedule::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
     case cms::CreditNews::taken:
       break;
   }
-  wake_path(*pdc.path);
+  wake_context(*pdc.context);
 }
 
 // Asks on one PDC. If no PDC may ask, or requests go unanswered, the source sends one packet
 // without credit once nothing is in flight: a peer that has lost the PDC answers data with a NACK
 // that ends it. [CMS-128, CMS-129]
-void Schedule::ask_for_credit(Path& path, Instant now) {
-  Pdc* const pdc = pdc_to_ask_on(path, res_.rng);
-  if (pdc != nullptr) (void)path.ccc.credit_target(path.need());  // as good as told
-  cms::CreditSource& credit = *path.ccc.credit();
+void Schedule::ask_for_credit(Context& context, Instant now) {
+  Pdc* const pdc = pdc_to_ask_on(context, res_.rng);
+  if (pdc != nullptr) (void)context.ccc.credit_target(context.need());  // as good as told
+  cms::CreditSource& credit = *context.ccc.credit();
   credit.on_requested(now);
   is_credit_wanted_ = true;
   if (pdc != nullptr) {
@@ -146,10 +146,10 @@ void Schedule::ask_for_credit(Path& path, Instant now) {
     want_control(*pdc);
     if (!credit.is_unanswered()) return;
   }
-  if (path.ccc.inflight_bytes() != 0) return;
+  if (context.ccc.inflight_bytes() != 0) return;
   res_.counters.add(Count::credit_on_trust);
   credit.on_nobody_asks();
-  wake_path(path);
+  wake_context(context);
 }
 
 void Schedule::arm_by(Pdc& pdc, Instant deadline) {
@@ -186,11 +186,11 @@ void Schedule::want_send(Pdc& pdc) {
 }
 
 // CMS may have room again. O(1), however many PDCs wait. [PDS-244]
-void Schedule::wake_path(Path& path) {
-  const ListNode<OpenPathTag>& node = path;
-  path.note_room();
-  if (!path.is_wanted()) return release_timer(path);
-  if (!node.is_linked()) open_paths_.push_back(path);
+void Schedule::wake_context(Context& context) {
+  const ListNode<OpenContextTag>& node = context;
+  context.note_room();
+  if (!context.is_wanted()) return release_timer(context);
+  if (!node.is_linked()) open_contexts_.push_back(context);
 }
 
 }  // namespace uet::pds

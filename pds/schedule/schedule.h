@@ -1,5 +1,5 @@
-// Lists of PDCs, paths and flows that have something to send, and the timers. A part that changes a
-// PDC states here what the PDC needs; Turns serves the lists. [PDS-142, PDS-244]
+// Lists of PDCs, contexts and flows that have something to send, and the timers. A part that
+// changes a PDC states here what the PDC needs; Turns serves the lists. [PDS-142, PDS-244]
 #pragma once
 
 #include "pds/pdc/pdc.h"
@@ -16,33 +16,33 @@ namespace uet::pds {
 // The states of a congestion context. The lists and the window tell them, no member does. [CMS-010]
 //   IDLE     none of its PDCs waits, nothing is in flight; AckReader notes since when
 //   PENDING  none waits, and Ccc::inflight_bytes() is not zero [CMS-011]
-//   READY    one of its PDCs is in resend_ or send_, or the path is in open_paths_
-//   ACTIVE   its PDCs are in Path::blocked and Path::sated, and the path is not in open_paths_
+//   READY    one of its PDCs is in resend_ or send_, or the context is in open_contexts_
+//   ACTIVE   its PDCs are in Context::blocked and Context::sated, and it is not in open_contexts_
 // New data makes a context READY before CMS is asked, in the turn of its PDC; the reference has
-// ACTIVE first. Where Path::may_send() refuses, Turns makes it ACTIVE [CMS-012]; wake_path() makes
-// it READY again, and its turn asks whether CMS lets it go [CMS-013]. What waits for anything else,
-// such as the PSN window of its PDC, is in none of these lists.
+// ACTIVE first. Where Context::may_send() refuses, Turns makes it ACTIVE [CMS-012]; wake_context()
+// makes it READY again, and its turn asks whether CMS lets it go [CMS-013]. What waits for anything
+// else, such as the PSN window of its PDC, is in none of these lists.
 class Schedule {
  public:
   explicit Schedule(Resources& res) : res_(res) {}
 
-  // The timer of a PDC or of a path.
+  // The timer of a PDC or of a context.
   template <class Owner>
   void cancel(Owner& owner) {
     wheel_.cancel(owner.timer);
   }
   // Since the last call some PDC began to wait for credit: there may be more to send.
   bool take_credit_wanted() { return std::exchange(is_credit_wanted_, false); }
-  // PDCs wait for the path; if its pace holds them back they go on when that is over, and if credit
-  // is missing some is asked for in time. [CMS-127]
-  void wait_for_cms(Path& path, Instant now);
-  // Credit that the peer grants the path of the PDC. [T-33, PDS 19.3]
+  // PDCs wait for the context; if its pace holds them back they go on when that is over, and if
+  // credit is missing some is asked for in time. [CMS-127]
+  void wait_for_cms(Context& context, Instant now);
+  // Credit that the peer grants the context of the PDC. [T-33, PDS 19.3]
   void on_credit(Pdc& pdc, uint32_t credit, Instant now);
-  // Something is sent on a path that was idle. If the pause was long, the path restarts, with the
-  // base RTT that is remembered for its peer, if that is not too old. [CMS-008, CMS-105]
-  void resume(Path& path, Instant now);
-  // PDCs of the path were served or are gone: where none waits any more, its timer is not needed.
-  void release_timer(Path& path);
+  // Something is sent on a context that was idle. If the pause was long, the context restarts, with
+  // the base RTT that is remembered for its peer, if that is not too old. [CMS-008, CMS-105]
+  void resume(Context& context, Instant now);
+  // PDCs of the context were served or are gone: where none waits, its timer is not needed.
+  void release_timer(Context& context);
   // The flow waits for a free PDC, until feed_starved(). [PDS-021]
   void starve(Flow& flow) { starved_.push_back(flow); }
   void feed_starved() { ready_.splice_back(starved_); }
@@ -55,7 +55,7 @@ class Schedule {
   }
   void keep_control(Pdc& pdc) { control_.push_front(pdc); }
   Pdc* next_resend() { return resend_.pop_front(); }
-  Path* next_open_path() { return open_paths_.pop_front(); }
+  Context* next_open_context() { return open_contexts_.pop_front(); }
   Pdc* next_send() { return send_.pop_front(); }
   const Pdc* send_after() const { return send_.front(); }
   // Prefetches the PDC that the flow after it used least recently.
@@ -68,14 +68,15 @@ class Schedule {
   bool has_new_work() const { return !ready_.empty() || !send_.empty(); }
   bool has_work(Work which = Work::any) const {
     const bool has_control = which == Work::any ? !control_.empty() : is_control_pressing_;
-    return has_control || !resend_.empty() || !open_paths_.empty() || has_new_work();
+    return has_control || !resend_.empty() || !open_contexts_.empty() || has_new_work();
   }
 
-  // Calls fn(Pdc&) for each PDC whose timer has fired, and wakes the paths whose pace lets them go.
+  // Calls fn(Pdc&) for each PDC whose timer has fired; wakes the contexts whose pace allows it.
   template <class Fn>
   void expire(Instant now, Fn&& fn) {
     wheel_.expire(now, [&](TimerNode& node) {
-      if (node.kind() == kPathTimer) return wake_path(owner_of<Path>(node, &Path::timer));
+      if (node.kind() == kContextTimer)
+        return wake_context(owner_of<Context>(node, &Context::timer));
       fn(owner_of<Pdc>(node, &Pdc::timer));
     });
   }
@@ -98,12 +99,12 @@ class Schedule {
   void wake_flow(Flow& flow);
   // Puts the PDC where it gets a turn, if it may send and is not waiting already.
   void want_send(Pdc& pdc);
-  // The window of the path may have room again. A path that nobody waits for stays where it is.
-  // [CMS-011, CMS-013]
-  void wake_path(Path& path);
+  // The window of the context may have room again. A context that nobody waits for stays where it
+  // is. [CMS-011, CMS-013]
+  void wake_context(Context& context);
 
  private:
-  void ask_for_credit(Path& path, Instant now);
+  void ask_for_credit(Context& context, Instant now);
 
   Resources& res_;
   TimerWheel wheel_;
@@ -112,9 +113,10 @@ class Schedule {
   IntrusiveList<Pdc, ControlTag> control_;  // owe an ACK or a control packet, or a step of closing
   IntrusiveList<Pdc, SendTag> resend_;      // have lost packets, and may have new ones
   IntrusiveList<Pdc, SendTag> send_;        // have new packets
-  IntrusiveList<Path, OpenPathTag> open_paths_;  // may have room for the PDCs that wait for it
-  IntrusiveList<Flow, ReadyFlowTag> ready_;      // have messages and want a PDC
-  IntrusiveList<Flow, ReadyFlowTag> starved_;    // wait for a free PDC [PDS-021]
+  IntrusiveList<Context, OpenContextTag>
+      open_contexts_;                          // may have room for the PDCs that wait for it
+  IntrusiveList<Flow, ReadyFlowTag> ready_;    // have messages and want a PDC
+  IntrusiveList<Flow, ReadyFlowTag> starved_;  // wait for a free PDC [PDS-021]
 };
 
 }  // namespace uet::pds

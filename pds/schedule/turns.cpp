@@ -16,8 +16,9 @@ constexpr uint32_t kLongBurst =
     TxBatch::kCapacity / 4;  // packets; longer ones are of short packets
 
 // More than a batch is in flight: what is sent now is no message of a batch that a peer waits for.
-bool is_stream(const Path& path) {
-  return path.ccc.inflight_bytes() > uint64_t{TxBatch::kCapacity} * path.limits.packet_bytes_max;
+bool is_stream(const Context& context) {
+  return context.ccc.inflight_bytes() >
+         uint64_t{TxBatch::kCapacity} * context.limits.packet_bytes_max;
 }
 
 // A burst is better whole in the next batch than cut: the backend sends it in one call. One with
@@ -31,7 +32,7 @@ bool has_room_for_burst(const TxBatch& batch, const Config& config, const Pdc* n
   if (config.packets_per_entropy <= kLongBurst) return false;
   // Once a burst of a stream is cut, so are all that follow.
   const bool is_bulk = batch.payload_bytes() > beside * config.payload_mtu;
-  return !is_bulk || (next != nullptr && !is_stream(*next->path));
+  return !is_bulk || (next != nullptr && !is_stream(*next->context));
 }
 }  // namespace
 
@@ -63,7 +64,7 @@ uint32_t Turns::transmit(TxBatch& batch, Instant now, Lead lead) {
   if (schedule_.take_credit_wanted()) {
     // Who waits for credit asks at once, or goes on without it. [CMS-127, CMS-128]
     send_control(batch, now);
-    serve_paths(batch, now);
+    serve_contexts(batch, now);
   }
   return batch.size() - before;
 }
@@ -83,7 +84,7 @@ void Turns::send_grants(TxBatch& batch, Instant now) {
     const DueGrant due = destination_.next_grant(now);
     if (due.pdc == nullptr) break;
     Pdc& pdc = *due.pdc;
-    const Entropy ev = pdc.path->ev.next(now, res_.free_planes);
+    const Entropy ev = pdc.context->ev.next(now, res_.free_planes);
     destination_.note_sent(due, outbox_.emit_control(pdc, due.header, ev, batch));
   }
   destination_.note_due(now);
@@ -97,7 +98,7 @@ void Turns::send_data(TxBatch& batch, Instant now) {
     if (pdc == nullptr) break;
     serve(*pdc, batch, now);
   }
-  serve_paths(batch, now);
+  serve_contexts(batch, now);
   // A flow that needs a PDC for each PDC that sends: it is served while its state is in the cache.
   while (schedule_.has_new_work() &&
          has_room_for_burst(batch, res_.config, schedule_.send_after())) {
@@ -140,46 +141,46 @@ void Turns::assign(Flow& flow, Instant now) {
   if (has_message) schedule_.want_send(*pdc);
 }
 
-// No PDC of the path overtakes one that waits for the window: otherwise resends of requests could
-// keep return data from ever leaving, and two peers that read from each other refuse requests until
-// it does. Exception: a lost ROD packet has its cells, and PDCs that wait for cells may wait for
-// these. [PDS-244, CMS-147]
+// No PDC of the context overtakes one that waits for the window: otherwise resends of requests
+// could keep return data from ever leaving, and two peers that read from each other refuse requests
+// until it does. Exception: a lost ROD packet has its cells, and PDCs that wait for cells may wait
+// for these. [PDS-244, CMS-147]
 void Turns::serve(Pdc& pdc, TxBatch& batch, Instant now) {
-  Path& path = *pdc.path;
+  Context& context = *pdc.context;
   const bool has_cells = res_.cells.is_on() && pdc.mode == Mode::rod && pdc.losses.has_lost();
-  if (!path.blocked.empty() && !has_cells) {
+  if (!context.blocked.empty() && !has_cells) {
     res_.counters.add(Count::cms_stalls);
-    path.blocked.push_back(pdc);
-    return schedule_.wait_for_cms(path, now);
+    context.blocked.push_back(pdc);
+    return schedule_.wait_for_cms(context, now);
   }
   const Turn turn = outbox_.take_turn(pdc, batch, now);
   if (turn.end != Step::blocked) return;
-  (turn.has_sent ? path.sated : path.blocked).push_back(pdc);  // [CMS-012]
-  schedule_.wait_for_cms(path, now);
+  (turn.has_sent ? context.sated : context.blocked).push_back(pdc);  // [CMS-012]
+  schedule_.wait_for_cms(context, now);
 }
 
-void Turns::serve_paths(TxBatch& batch, Instant now) {
+void Turns::serve_contexts(TxBatch& batch, Instant now) {
   while (!batch.full()) {
-    Path* const path = schedule_.next_open_path();
-    if (path == nullptr) return;
-    serve_path(*path, batch, now);
+    Context* const context = schedule_.next_open_context();
+    if (context == nullptr) return;
+    serve_context(*context, batch, now);
   }
 }
 
-// The PDC that has waited longest for the window of its path. While there is room the path stays
-// among the open ones. [CMS-013]
-void Turns::serve_path(Path& path, TxBatch& batch, Instant now) {
-  if (path.blocked.empty()) path.blocked.splice_back(path.sated);
-  Pdc* const pdc = path.blocked.pop_front();
+// The PDC that has waited longest for the window of its context. While there is room the context
+// stays among the open ones. [CMS-013]
+void Turns::serve_context(Context& context, TxBatch& batch, Instant now) {
+  if (context.blocked.empty()) context.blocked.splice_back(context.sated);
+  Pdc* const pdc = context.blocked.pop_front();
   if (pdc == nullptr) return;
   const Turn turn = outbox_.take_turn(*pdc, batch, now);
-  if (turn.end != Step::blocked) return schedule_.wake_path(path);
+  if (turn.end != Step::blocked) return schedule_.wake_context(context);
   if (turn.has_sent) {
-    path.sated.push_back(*pdc);
+    context.sated.push_back(*pdc);
   } else {
-    path.blocked.push_front(*pdc);  // it keeps its turn
+    context.blocked.push_front(*pdc);  // it keeps its turn
   }
-  schedule_.wait_for_cms(path, now);
+  schedule_.wait_for_cms(context, now);
 }
 
 }  // namespace uet::pds

@@ -42,8 +42,8 @@ class Turns {
   void assign_next(Instant now);
   void assign(Flow& flow, Instant now);
   void serve(Pdc& pdc, TxBatch& batch, Instant now);
-  void serve_paths(TxBatch& batch, Instant now);
-  void serve_path(Path& path, TxBatch& batch, Instant now);
+  void serve_contexts(TxBatch& batch, Instant now);
+  void serve_context(Context& context, TxBatch& batch, Instant now);
 
   Resources& res_;
   Connectionless& connectionless_;

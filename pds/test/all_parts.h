@@ -23,7 +23,7 @@ class EndingParts : public PartTest {
   FlowTable flows_;
   Shares shares_;
   Schedule schedule_{res_};
-  Paths paths_{res_, schedule_};
+  Contexts contexts_{res_, schedule_};
   IdleList idle_{peers_};
   Proofs proofs_{res_, schedule_};
   Replies replies_{res_, proofs_};
@@ -31,7 +31,7 @@ class EndingParts : public PartTest {
   ResponseStore store_{res_, table_, schedule_};
   ReorderBuffer reorder_{res_};
   Closing closing_{res_, schedule_};
-  Ending ending_{res_,    table_,      flows_,   shares_, schedule_, paths_,
+  Ending ending_{res_,    table_,      flows_,   shares_, schedule_, contexts_,
                  proofs_, secure_psn_, closing_, store_,  reorder_};
 };
 
@@ -42,7 +42,7 @@ class AllParts : public EndingParts {
   // With the references and counts that the end of a PDC takes back.
   Pdc& held(Pdc& pdc) {
     peers_.add_ref(peer_);
-    ++path_.refs;
+    ++context_.refs;
     if (!pdc.is_initiator()) {
       peers_.count_target(peer_, 1);
       shares_.take(0, pdc.job);

@@ -318,7 +318,7 @@ TEST_F(CongestionTest, TheLastPacketsOfAWindowAskForAnAck) {
 }
 
 // [CMS-013] A window of 64 packets in a round trip of 1.024 ms is a packet every 16 us, with four
-// ahead of their time; the timer of the path brings back waiting PDCs.
+// ahead of their time; the timer of the context brings back waiting PDCs.
 TEST_F(CongestionTest, PacingIsObeyed) {
   cms::Config cms = window_of(64);
   cms.algorithm = cms::Algorithm::fixed;

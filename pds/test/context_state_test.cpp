@@ -6,8 +6,8 @@
 namespace uet::pds::test {
 namespace {
 
-PathSnapshot path_of(const Bench& b) {
-  PathSnapshot s;
+ContextSnapshot context_of(const Bench& b) {
+  ContextSnapshot s;
   EXPECT_EQ(b.pds->snapshot({&s, 1}, 0).listed, 1u);
   return s;
 }
@@ -39,7 +39,7 @@ class ContextStateTest : public ::testing::Test {
   }
   // The only context is all that has work.
   static std::string state(const Bench& b) {
-    const PathSnapshot s = path_of(b);
+    const ContextSnapshot s = context_of(b);
     if (b.pds->has_work()) return "READY";
     if (s.is_held_back) return "ACTIVE";
     return s.inflight_bytes != 0 ? "PENDING" : "IDLE";
@@ -121,21 +121,21 @@ TEST_F(ContextStateTest, AContextOfWhichAPdcWaitsIsNotIdle) {
   h.ack.type = wire::PdsType::ack_cc;
   h.mpr = 8;
   h.state = wire::NsccState{.rcv_cwnd_pend = 64, .rcvd_bytes = 9, .ooo_count = 0xFFFF}.pack();
-  const uint64_t before = path_of(b).window_bytes;
+  const uint64_t before = context_of(b).window_bytes;
   b.rx_header(h);
-  const uint64_t smaller = path_of(b).window_bytes;
+  const uint64_t smaller = context_of(b).window_bytes;
   ASSERT_LT(smaller, before);
-  ASSERT_EQ(path_of(b).inflight_bytes, 0u);
+  ASSERT_EQ(context_of(b).inflight_bytes, 0u);
   b.elapse(Duration::microseconds(1500));
   b.grant(10);
   ASSERT_EQ(b.sent().requests.size(), 1u);
-  EXPECT_EQ(path_of(b).window_bytes, smaller);
+  EXPECT_EQ(context_of(b).window_bytes, smaller);
 }
 
 // --- what is counted ---
 
 std::string counts(const Bench& b) {
-  const PathSnapshot s = path_of(b);
+  const ContextSnapshot s = context_of(b);
   return std::to_string(s.backlog_bytes) + " " + std::to_string(s.resend_bytes) + " " +
          std::to_string(s.inflight_bytes);
 }

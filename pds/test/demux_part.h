@@ -111,8 +111,8 @@ class DemuxPartTest : public AllParts {
   Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
   AckReader ack_reader_{res_, schedule_, idle_, proofs_, closing_, loss_, probes_};
   NackReader nack_reader_{res_, schedule_, idle_, proofs_, closing_, ending_, loss_, probes_};
-  Door door_{res_,    table_,   shares_,     schedule_, paths_,  idle_,
-             proofs_, replies_, secure_psn_, closing_,  ending_, reclaim_};
+  Door door_{res_,    table_,   shares_,     schedule_, contexts_, idle_,
+             proofs_, replies_, secure_psn_, closing_,  ending_,   reclaim_};
   Trimmed trimmed_{res_, table_, connectionless_, replies_, loss_, destination_, inbox_};
   Demux demux_{res_,   table_, connectionless_, schedule_,    idle_, replies_,
                steps_, inbox_, ack_reader_,     nack_reader_, door_, trimmed_};

@@ -62,7 +62,7 @@ struct Answers {
   Turn turn{Step::idle, true};  // of Outbox
   Pdc* grants_on = nullptr;     // Destination has one grant, for that PDC
   bool has_credit_room = true;  // Destination has state for who asks for credit
-  Path* path = nullptr;         // Paths; null: a path of its own, where there is room
+  Context* context = nullptr;   // Contexts; null: a context of its own, where there is room
   cms::Algorithm algorithm = cms::Algorithm::fixed;  // a congestion context says so
   int64_t credit_bytes = 0;                          // and so
   AnswersToDemux to_demux;
@@ -140,7 +140,7 @@ class PartClient final : public Client {
 
 inline FabricAddress address(uint8_t last) { return FabricAddress::v4(0x0A000000U | last); }
 
-// PDCs toward one peer, on a path with a fixed window and one entropy value at a time.
+// PDCs toward one peer, on a context with a fixed window and one entropy value at a time.
 class PartTest : public testing::Test {
  protected:
   explicit PartTest(const Config& config = usual())
@@ -154,9 +154,9 @@ class PartTest : public testing::Test {
     EXPECT_TRUE(res_.return_messages.create(arena_, 8).ok());
     res_.tx_pool.create(arena_, 8);
     res_.rx_pool.create(arena_, 8, RxWindow::block_bytes(res_.config.tracked_packets()));
-    path_.limits.packet_bytes_max = kPacketBytes;
-    path_.refs = 1;
-    answers().path = &path_;
+    context_.limits.packet_bytes_max = kPacketBytes;
+    context_.refs = 1;
+    answers().context = &context_;
   }
   ~PartTest() override {
     table_.for_each([&](Pdc& pdc) { pdc.tx.abandon(res_.tx_pool); });
@@ -199,13 +199,13 @@ class PartTest : public testing::Test {
       slot.ref.message = kMessage;
       slot.ref.offset = psn.value() - kFirst.value();
       slot.ref.eom = i + 1 == count;
-      slot.ev = path_.ev.next(kNow);
+      slot.ev = context_.ev.next(kNow);
       slot.bytes = kPacketBytes / 4;
       slot.note_sent(kNow);
       slot.state.set_quiet(is_quiet);
       slot.state.send();
       pdc.tx.note_first_sent(psn);
-      path_.on_sent(pdc, {.bytes = slot.bytes, .ev = slot.ev, .at = kNow});
+      context_.on_sent(pdc, {.bytes = slot.bytes, .ev = slot.ev, .at = kNow});
     }
   }
   TxSlot& slot(Pdc& pdc, int offset) { return pdc.tx[kFirst + offset]; }
@@ -229,7 +229,7 @@ class PartTest : public testing::Test {
   Resources res_;
   PdcTable table_;
   uint32_t senders_ = 0;
-  Path path_{PathKey{}, fixed(), 0, res_.rng, senders_};
+  Context context_{ContextKey{}, fixed(), 0, res_.rng, senders_};
   PeerId peer_;
   Flow flow_{FlowKey{}};
 
@@ -237,12 +237,12 @@ class PartTest : public testing::Test {
   Pdc& opened(bool is_initiator, Mode mode) {
     Pdc* const pdc = table_.allocate(is_initiator, random_);
     EXPECT_NE(pdc, nullptr);
-    PdcOpening as{.mode = mode, .peer = peer_, .start = kFirst, .path = &path_};
+    PdcOpening as{.mode = mode, .peer = peer_, .start = kFirst, .context = &context_};
     as.flow = is_initiator ? &flow_ : nullptr;
     as.peer_id = kPeerId;
     pdc->open_as(as, res_.config, kNow);
     if (is_initiator) {
-      flow_.path = &path_;
+      flow_.context = &context_;
       flow_.pdcs.push_back(*pdc);
       ++flow_.pdc_count;
     }

@@ -80,8 +80,8 @@ TEST_F(PathFeedbackTest, ATrimOfTheLastHopCountsByItsMark) {
 }
 
 // [PDS-070] The record of the packet decides which EV an answer is about, not the EV in the answer.
-// An echoed EV that the path does not send is counted, if eight answers before have shown that the
-// peer can echo; with a marked NACK the packet's own EV rests.
+// An echoed EV that the context does not send is counted, if eight answers before have shown that
+// the peer can echo; with a marked NACK the packet's own EV rests.
 TEST_F(PathFeedbackTest, EvsThatWereNeverSentAreCounted) {
   for (const bool echoes : {false, true}) {
     SCOPED_TRACE(echoes);
@@ -98,13 +98,13 @@ TEST_F(PathFeedbackTest, EvsThatWereNeverSentAreCounted) {
     EXPECT_EQ(b.count(Count::strange_evs), 0u);
     b.marks.ev = out[0].ev;
     b.rx_header(b.ack(b.start + 8));
-    EXPECT_EQ(b.count(Count::strange_evs), 0u) << "of another packet of the path";
+    EXPECT_EQ(b.count(Count::strange_evs), 0u) << "of another packet of the context";
     b.marks.ev = strange(out[9].ev);
     b.rx_header(b.ack(b.start + 9));
     EXPECT_EQ(b.count(Count::strange_evs), echoes ? 1u : 0u);
     b.rx_header(b.nack(wire::NackCode::trimmed, b.start + 10));
     EXPECT_EQ(b.count(Count::strange_evs), echoes ? 2u : 0u);
-    PathSnapshot s;
+    ContextSnapshot s;
     EXPECT_EQ(b.pds->snapshot({&s, 1}, 0).listed, 1u);
     EXPECT_EQ(s.strange_evs, echoes ? 2u : 0u);
     EXPECT_EQ(s.evs_resting, 1u);

@@ -261,7 +261,7 @@ TEST(RudiGuardTest, WindowLimitsEachDestination) {
   EXPECT_GT(b.count(Count::rudi_window_stalls), 0u);
   EXPECT_EQ(b.send(2, 100, 1, 10).size(), 64u);
   EXPECT_EQ(b.pds->usage().inflight_bytes, 0u);
-  EXPECT_EQ(b.pds->footprint().path_bytes, 0u) << "a path is a congestion context";
+  EXPECT_EQ(b.pds->footprint().context_bytes, 0u) << "RUDI has none";
   EXPECT_EQ(b.pds->usage().rudi_packets, 128u);
   b.answer(RudiBench::id_of(out[5]));
   EXPECT_EQ(b.tx().size(), 1u);

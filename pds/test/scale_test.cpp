@@ -15,7 +15,7 @@ namespace {
 // The budget of docs/performance.md, Memory.
 static_assert(sizeof(Pdc) <= 448);
 static_assert(sizeof(Peer) <= 160);
-static_assert(sizeof(Path) <= 1216);  // with its Ccc and ContextEntropy, and what tools show
+static_assert(sizeof(Context) <= 1216);  // with its Ccc and ContextEntropy, and what tools show
 static_assert(sizeof(TxSlot) == 32);
 
 constexpr uint64_t kMegabyte = 1'000'000;
@@ -188,9 +188,9 @@ TEST_F(BudgetTest, IdlePeersAndActiveOnes) {
   const Footprint idle = pds_->footprint();
   EXPECT_EQ(pds_->open_pdcs(), kPeers);
   EXPECT_EQ(idle.pdc_bytes, kPeers * sizeof(Pdc));
-  EXPECT_EQ(idle.path_bytes, kPeers * sizeof(Path));
+  EXPECT_EQ(idle.context_bytes, kPeers * sizeof(Context));
   const uint64_t peer_bytes = kPeers * sizeof(Peer);
-  EXPECT_LE(idle.pdc_bytes + idle.path_bytes + idle.window_bytes + peer_bytes, 30 * kMegabyte);
+  EXPECT_LE(idle.pdc_bytes + idle.context_bytes + idle.window_bytes + peer_bytes, 30 * kMegabyte);
   EXPECT_EQ(idle.window_bytes, 0u);
 
   for (uint32_t i = 0; i < 1024; ++i) post(i, 256);

@@ -75,7 +75,7 @@ TEST(TargetTable, T3SynWithoutResourcesIsRefused) {
   EXPECT_EQ(b.lines(), (Lines{"NACK NO_PDC_AVAIL psn 1000 from own to 7 payload 0"}));
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
 
-  b.rx(b.request(1002));  // takes the only path and, for its gap, the only bitmap
+  b.rx(b.request(1002));  // takes the only context and, for its gap, the only bitmap
   EXPECT_EQ(b.tx().size(), 1u);
   b.from = address(8);
   b.rx(b.request(1000));

@@ -219,12 +219,12 @@ TEST_F(TfcSourceTest, NoEntropyValueRests) {
   b.rx_header(marked);
   b.rx_header(b.nack(wire::NackCode::trimmed, b.start + 6));
   b.elapse(20_ms);
-  PathSnapshot path;
-  ASSERT_EQ(b.pds->snapshot(std::span(&path, 1), 0).listed, 1u);
-  EXPECT_EQ(path.algorithm, cms::Algorithm::tfc);
-  EXPECT_GT(path.evs, 1u);
-  EXPECT_EQ(path.marked, 1u);
-  EXPECT_EQ(path.evs_resting, 0u);
+  ContextSnapshot context;
+  ASSERT_EQ(b.pds->snapshot(std::span(&context, 1), 0).listed, 1u);
+  EXPECT_EQ(context.algorithm, cms::Algorithm::tfc);
+  EXPECT_GT(context.evs, 1u);
+  EXPECT_EQ(context.marked, 1u);
+  EXPECT_EQ(context.evs_resting, 0u);
 }
 
 // --- the destination; the test plays the source ---

@@ -372,8 +372,8 @@ TEST(ThreatTest, CollidingKeysCollideUnderOneSeedOnly) {
   expect_no_common_place<PeerStart>([](uint32_t i) {
     return PeerStart{{PeerId(i >> 8), Pdcid(static_cast<uint16_t>(i))}, Psn(i << 16)};
   });
-  expect_no_common_place<PathKey>([](uint32_t i) {
-    return PathKey{PeerId(i >> 6), TrafficClass(static_cast<uint8_t>(i & 63))};
+  expect_no_common_place<ContextKey>([](uint32_t i) {
+    return ContextKey{PeerId(i >> 6), TrafficClass(static_cast<uint8_t>(i & 63))};
   });
   expect_no_common_place<Holder>([](uint32_t i) { return Holder{i >> 12, i & 4095}; });
 }

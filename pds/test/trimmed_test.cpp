@@ -96,7 +96,7 @@ TEST_F(TrimmedPartTest, ACutResponseIsAskedForAgain) {
   EXPECT_EQ(later(60), dropped) << "another PDC";
   h.spdcid = kPeerId;
   EXPECT_EQ(later(60), (Calls{"forget", "mark_lost 1000", "trimmed_rx"}));
-  path_.mark(pdc, slot(pdc, 0), kFirst, LossSign::reported);
+  context_.mark(pdc, slot(pdc, 0), kFirst, LossSign::reported);
   EXPECT_EQ(later(60), dropped) << "it goes again already";
 }
 

@@ -79,7 +79,7 @@ AckEffect AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::Ack
   if (beyond || pdc.range.is_below(cack)) return drop(Count::drop_ack_range);
   if (pdc.is_unverified() && !is_proof(pdc, ack)) return drop(Count::drop_unproven);
   proofs_.confirm(pdc);
-  pdc.path->ccc.on_feedback();
+  pdc.context->ccc.on_feedback();
   res_.counters.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   idle_.heard(pdc, now);
   const bool is_first = pdc.state() == PdcState::syn;
@@ -98,7 +98,7 @@ AckEffect AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::Ack
   const cms::RemoteState& remote = news.acked.remote;
   if (ack.p) {
     if (pdc.tail.is_answer(ack.probe_opaque)) {
-      pdc.path->note_base_rtt(pdc.tail.age(at) - remote.service_time);  // [CMS-106]
+      pdc.context->note_base_rtt(pdc.tail.age(at) - remote.service_time);  // [CMS-106]
     }
     probes_.on_probe_answer(pdc, ack, at, now);
   } else {
@@ -126,7 +126,7 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
   cms::Acked& sum = news.acked;
   TxSlot* const recent = pdc.tx.recent(psn);
   take_mark(ack, recent, sum);
-  if (recent != nullptr && pdc.path->is_strange(echoed, recent->ev)) {
+  if (recent != nullptr && pdc.context->is_strange(echoed, recent->ev)) {
     res_.counters.add(Count::strange_evs);
   }
   TxSlot* const slot = pdc.tx.find(psn);
@@ -173,7 +173,7 @@ void AckReader::count_arrival(Pdc& pdc, TxSlot& slot, AckNews& news, Instant now
   const bool is_flying = slot.state.in_flight();
   if (!is_flying) res_.cells.on_arrived(pdc, slot);
   if (!is_flying && !slot.state.is_to_go_again()) return;
-  if (!is_flying) pdc.path->on_still_in_flight(pdc, slot, now);
+  if (!is_flying) pdc.context->on_still_in_flight(pdc, slot, now);
   news.acked.bytes += slot.bytes;
   ++news.acked.packets;
 }
@@ -191,7 +191,7 @@ void AckReader::establish(Pdc& pdc, Pdcid peer_id) {
   pdc.peer_id = peer_id;
   pdc.life.change(PdcEvent::first_ack);
   // The peer may not have trusted the demand in the first packets. [T-34]
-  if (cms::CreditSource* const credit = pdc.path->ccc.credit()) credit->on_established();
+  if (cms::CreditSource* const credit = pdc.context->ccc.credit()) credit->on_established();
   if (pdc.life.close_asked()) closing_.begin_close(pdc);  // [PDS-I22]
 }
 
@@ -214,7 +214,7 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint3
   r.valid = true;
   // No more than is in flight, or lost and perhaps not, and the rounding of both counts.
   const int64_t sent = int64_t{pdc.heard.balance()} +
-                       int64_t{pdc.losses.lost()} * pdc.path->limits.packet_bytes_max +
+                       int64_t{pdc.losses.lost()} * pdc.context->limits.packet_bytes_max +
                        kRoundingBytes;
   const int64_t most = std::max<int64_t>(sent, acked);
   r.newly_received_bytes = pdc.heard.on_rcvd_units(
@@ -232,7 +232,7 @@ void AckReader::answered(Pdc& pdc, Psn psn, TxSlot& slot, const RxResponse& resp
 
 // The window waits for it no more.
 void AckReader::retire(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
-  pdc.path->clear_marks(pdc, slot);
+  pdc.context->clear_marks(pdc, slot);
   slot.state.land();
   pdc.waiting.begin(now);
   pdc.tx.complete(psn);
@@ -247,21 +247,21 @@ void AckReader::tell_acked(Pdc& pdc, const wire::AckCc* cc, AckNews& news, Insta
   if (acked.rtt_valid) {
     acked.rtt = std::max(acked.rtt - acked.remote.service_time, Duration::zero());  // [CMS-071]
     acked.rtt_valid = acked.remote.service_time < kServiceTimeMost;
-    if (acked.rtt_valid) pdc.path->base_rtt.is_known = true;
+    if (acked.rtt_valid) pdc.context->base_rtt.is_known = true;
   }
   if (news.late) loss_.take_back_timeouts(pdc, now);
   if (news.is_any()) {
-    pdc.path->on_acked(news);
-    schedule_.wake_path(*pdc.path);
+    pdc.context->on_acked(news);
+    schedule_.wake_context(*pdc.context);
   }
   if (!pdc.tx.empty()) return;
-  Path& path = *pdc.path;
-  path.correct_inflight(pdc);
-  const bool is_idle = path.ccc.inflight_bytes() == 0 && !path.is_wanted();  // [CMS-011]
-  cms::Nscc* const nscc = path.ccc.nscc();
+  Context& context = *pdc.context;
+  context.correct_inflight(pdc);
+  const bool is_idle = context.ccc.inflight_bytes() == 0 && !context.is_wanted();  // [CMS-011]
+  cms::Nscc* const nscc = context.ccc.nscc();
   if (nscc == nullptr || !is_idle || has_new(pdc)) return;
   nscc->on_idle();
-  path.base_rtt.idle_since = now;
+  context.base_rtt.idle_since = now;
 }
 
 // SACK says "arrived", which is not "answered". [PDS-093]
@@ -280,8 +280,8 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
     if (slot->is_early_timeout(false)) news.late = true;
     count_arrival(pdc, *slot, news, now);
     slot->state.arrive();
-    pdc.path->unmark(pdc, *slot);
-    if (slot->state.land()) pdc.path->on_feedback(slot->ev, cms::PathFeedback::good, now);
+    pdc.context->unmark(pdc, *slot);
+    if (slot->state.land()) pdc.context->on_feedback(slot->ev, cms::PathFeedback::good, now);
     pdc.tx.requeue(psn);
     pdc.losses.note_arrived(psn);
     // A ROD packet may still wait there for its turn, and be dropped instead of delivered.
@@ -304,10 +304,10 @@ Duration AckReader::reorder_time(const Pdc& pdc) const {
 // The first answer on a new context: a Probe measures the round trip beside the queues, unless it
 // is known from before, or little is left to send. [CMS-106, CMS-107]
 void AckReader::probe_base_rtt(Pdc& pdc) {
-  Path& path = *pdc.path;
-  if (path.base_rtt.is_asked) return;
-  path.base_rtt.is_asked = true;
-  const bool is_wanted = res_.cms.base_rtt_probe && path.ccc.nscc() != nullptr &&
+  Context& context = *pdc.context;
+  if (context.base_rtt.is_asked) return;
+  context.base_rtt.is_asked = true;
+  const bool is_wanted = res_.cms.base_rtt_probe && context.ccc.nscc() != nullptr &&
                          pdc.state() == PdcState::established && may_probe(res_, pdc) &&
                          has_new(pdc) && res_.peers[pdc.peer].base_rtt_ns == 0;
   if (!is_wanted || pdc.tail.is_pending()) return;
@@ -328,7 +328,8 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
   // max(5, min(1.5 cwnd, window) / packet size), and never more than can be reached: the PDC may
   // have a part of the window only, of CMS and of PSNs. More than kOvertakenMost only delay a
   // resend. [PDS-143, PDS-144]
-  const uint64_t packets = pdc.path->ccc.window_bytes() * 3 / 2 / pdc.path->limits.packet_bytes_max;
+  const uint64_t packets =
+      pdc.context->ccc.window_bytes() * 3 / 2 / pdc.context->limits.packet_bytes_max;
   const uint64_t reachable = std::max(std::min(res_.config.tx_window_packets / 2, kOvertakenMost),
                                       res_.config.ooo_packets_min);
   rules.threshold_packets = single_path ? res_.config.ooo_packets_single_path
@@ -342,7 +343,7 @@ void AckReader::infer_losses(Pdc& pdc, uint16_t ooo_count, Instant now) {
       pdc.tx, pdc.losses.highest_arrived(), rules, now,
       [&](Psn psn, TxSlot& slot, LossCause cause) {
         const Count count = cause == LossCause::ev_order ? Count::retx_ev : Count::retx_ooo;
-        pdc.path->on_feedback(slot.ev, cms::PathFeedback::timeout, now);  // [CMS-021]
+        pdc.context->on_feedback(slot.ev, cms::PathFeedback::timeout, now);  // [CMS-021]
         loss_.mark_lost(pdc, psn, slot, cms::LossKind::inferred, count, now);
       });
 }

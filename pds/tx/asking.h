@@ -19,7 +19,7 @@ class Asking {
   bool is_due() const { return is_due_; }
   void note_sent() { is_due_ = false; }
 
-  // The peer is asked for credit, for the path of the PDC. [CMS-127]
+  // The peer is asked for credit, for the context of the PDC. [CMS-127]
   void want_credit() { is_credit_due_ = true; }
   bool is_credit_due() const { return is_credit_due_; }
   void note_credit_asked() {

@@ -59,8 +59,8 @@ void LossRecovery::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
 
 void LossRecovery::forget(Pdc& pdc, TxSlot& slot) {
   if (!slot.state.land()) return;
-  pdc.path->on_forgotten(pdc, slot.bytes);
-  schedule_.wake_path(*pdc.path);
+  pdc.context->on_forgotten(pdc, slot.bytes);
+  schedule_.wake_context(*pdc.context);
 }
 
 // The packet gets no answer any more, but the PDC continues for a while.
@@ -68,7 +68,7 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
   const PacketRef ref = slot.ref;
   const SlotKind kind = slot.kind;
   forget(pdc, slot);
-  pdc.path->clear_marks(pdc, slot);
+  pdc.context->clear_marks(pdc, slot);
   pdc.tx.complete(psn);
   if (kind == SlotKind::data) res_.client.on_failed(ref, failure, now);
 }
@@ -77,7 +77,7 @@ void LossRecovery::give_up(Pdc& pdc, Psn psn, TxSlot& slot, const Failure& failu
 void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   slot.state.arrive();
   res_.cells.on_arrived(pdc, slot);
-  pdc.path->unmark(pdc, slot);
+  pdc.context->unmark(pdc, slot);
   forget(pdc, slot);  // like after a SACK: it must not keep the hole below it from being sent again
   slot.note_sent(now);
   pdc.tx.requeue(psn);
@@ -87,11 +87,11 @@ void LossRecovery::await_answer(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
 // [PDS-118]
 void LossRecovery::delay_resend(Pdc& pdc, Psn psn, TxSlot& slot, Instant now) {
   if (slot.state.land()) {
-    pdc.path->on_lost(pdc, {cms::LossKind::refused, {}, psn, &slot, now});
-    schedule_.wake_path(*pdc.path);
+    pdc.context->on_lost(pdc, {cms::LossKind::refused, {}, psn, &slot, now});
+    schedule_.wake_context(*pdc.context);
   }
   res_.cells.on_lost(pdc, slot);
-  pdc.path->unmark(pdc, slot);
+  pdc.context->unmark(pdc, slot);
   slot.state.refuse();
   if (!gap_waits(res_, pdc) || psn.before(pdc.losses.gap())) pdc.losses.open_gap(psn);
   slot.note_sent(now);
@@ -146,14 +146,14 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   if (slot.state.is_lost() || pdc.life.is_orphan()) return;
   res_.counters.add(cause);
   if (slot.state.land()) {
-    pdc.path->on_lost(pdc, news);
-    schedule_.wake_path(*pdc.path);
+    pdc.context->on_lost(pdc, news);
+    schedule_.wake_context(*pdc.context);
   }
   res_.cells.on_lost(pdc, slot);
   pdc.losses.unask(slot);
   slot.state.end_wait();
   const bool is_inferred = news.kind == cms::LossKind::inferred;
-  pdc.path->mark(pdc, slot, news.psn, is_inferred ? LossSign::inferred : LossSign::reported);
+  pdc.context->mark(pdc, slot, news.psn, is_inferred ? LossSign::inferred : LossSign::reported);
   pdc.tx.requeue(news.psn);
   pdc.stop_sending();  // it may stand among those with new packets only
   schedule_.want_send(pdc);
@@ -163,13 +163,13 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
 // their first transmissions are lost, so they give no sample of the round trip. [PDS-254]
 void LossRecovery::take_back_timeouts(Pdc& pdc, Instant now) {
   res_.counters.add(Count::early_timeouts);
-  pdc.path->ccc.on_early_timeouts();
+  pdc.context->ccc.on_early_timeouts();
   if (!pdc.losses.has_lost() || pdc.life.is_orphan()) return;
   for (Psn p = pdc.losses.oldest(pdc.tx); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
     if (!slot.state.is_lost() || !slot.is_early_timeout(false)) continue;
-    pdc.path->unmark(pdc, slot);
-    pdc.path->on_still_in_flight(pdc, slot, now);
+    pdc.context->unmark(pdc, slot);
+    pdc.context->on_still_in_flight(pdc, slot, now);
     res_.cells.on_arrived(pdc, slot);
     slot.state.send();
     slot.state.note_asked();

@@ -26,7 +26,7 @@ inline bool is_held_by_range(const Pdc& pdc) {
 
 inline bool may_send_unproven(const Resources& res, const Pdc& pdc) {
   if (!res.config.probe) return pdc.tx.size() < kUnprovenPackets;
-  return pdc.proof.octets() >= pdc.path->limits.packet_bytes_max;
+  return pdc.proof.octets() >= pdc.context->limits.packet_bytes_max;
 }
 
 // Return data waits for a proof. The initiator may have nothing more to send, so a Probe asks it: a
@@ -73,13 +73,13 @@ inline bool window_open(const Resources& res, Pdc& pdc) {
 // There is more to send, and a window stops it: that of the PDC, of the peer or of CMS. Resends
 // wait for CMS only.
 inline bool is_held(const Pdc& pdc) {
-  if (pdc.losses.has_lost()) return !pdc.path->is_admitted(pdc.path->limits.packet_bytes_max);
+  if (pdc.losses.has_lost()) return !pdc.context->is_admitted(pdc.context->limits.packet_bytes_max);
   return has_new(pdc);
 }
 
 // There is more to send, and a window, credit or pacing lets nothing go now.
 inline bool is_stopped(const Resources& res, Pdc& pdc, Instant now) {
-  if (!pdc.path->may_send(pdc.path->limits.packet_bytes_max, now)) {
+  if (!pdc.context->may_send(pdc.context->limits.packet_bytes_max, now)) {
     return pdc.losses.has_lost() || has_new(pdc);
   }
   return !pdc.losses.has_lost() && has_new(pdc) && !window_open(res, pdc);

@@ -39,7 +39,7 @@ void NackReader::rebase(Pdc& pdc, const wire::Nack& h, Instant now) {
     loss_.forget(pdc, *slot);  // refused for its number, not for its path
     loss_.mark_lost(pdc, p, *slot, cms::LossKind::inferred, Count::retx_nack, now);
   }
-  schedule_.wake_path(*pdc.path);
+  schedule_.wake_context(*pdc.context);
 }
 
 std::optional<AckTrigger> NackReader::process_nack(Pdc& pdc, const wire::Nack& h,
@@ -73,11 +73,11 @@ void NackReader::read_refusal(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
     return res_.counters.add(Count::drop_nack_state);
   }
   proofs_.confirm(pdc, h);  // it names a packet that we sent
-  pdc.path->ccc.on_feedback();
+  pdc.context->ccc.on_feedback();
   idle_.heard(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);
   if (slot == nullptr) return res_.counters.add(Count::drop_nack_answered);
-  if (pdc.path->is_strange(d.ev, slot->ev)) res_.counters.add(Count::strange_evs);
+  if (pdc.context->is_strange(d.ev, slot->ev)) res_.counters.add(Count::strange_evs);
   react(pdc, h, *slot, d.at, now);
 }
 
@@ -166,7 +166,7 @@ void NackReader::fail_message(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Insta
   }
   const PacketRef ref = slot.ref;
   if (slot.kind != SlotKind::data) return;
-  pdc.path->unmark(pdc, slot);
+  pdc.context->unmark(pdc, slot);
   res_.cells.on_given_up(pdc, slot);
   slot.kind = SlotKind::noop;
   slot.ref = {};
@@ -193,9 +193,9 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
   }
   // A mark counts once: a trim is a stronger sign than a mark. [PDS-136] `mark_lost` reports a trim
   // before the last hop. [CMS-023, CMS-163]
-  if (news.kind == cms::LossKind::trimmed_lasthop) pdc.path->ev.on_last_hop(now);
+  if (news.kind == cms::LossKind::trimmed_lasthop) pdc.context->ev.on_last_hop(now);
   if (news.kind != cms::LossKind::trimmed) {
-    pdc.path->on_feedback(slot.ev, cms::nack_feedback(news.kind, h.m), now);
+    pdc.context->on_feedback(slot.ev, cms::nack_feedback(news.kind, h.m), now);
   }
   loss_.mark_lost(pdc, slot, news, Count::retx_nack);
   // A peer that drops packets out of order needs all later packets as well. [PDS-150]

@@ -108,12 +108,13 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
 // again. With the PSN it proves our address, and if the peer has lost the PDC it refuses that PSN.
 // [CMS-127, CMS-147]
 void Outbox::ask_for_credit(Pdc& pdc, wire::Control h, TxBatch& batch) {
-  Path& path = *pdc.path;
+  Context& context = *pdc.context;
   h.psn = pdc.tx.base() - 1;
-  h.ar = path.ccc.cells() != nullptr;
+  h.ar = context.ccc.cells() != nullptr;
   h.ctl_type = h.ar ? wire::CtlType::ack_req : wire::CtlType::credit_req;
   h.payload =
-      h.ar ? 0 : wire::CreditRequest{path.ccc_id, path.ccc.credit_target(path.need())}.pack();
+      h.ar ? 0
+           : wire::CreditRequest{context.ccc_id, context.ccc.credit_target(context.need())}.pack();
   emit_control(pdc, h, pdc.burst.ev(), batch);
   res_.counters.add(h.ar ? Count::ack_requests_tx : Count::credit_request_tx);
 }
@@ -153,7 +154,7 @@ bool Outbox::next_message(Pdc& pdc, Instant now) {
   if (!pdc.is_initiator()) {
     ReturnMessage* const queued = pdc.messages.start_return();
     if (queued == nullptr) return false;
-    pdc.path->backlog.take(queued->bytes);
+    pdc.context->backlog.take(queued->bytes);
     res_.return_messages.free(queued);
     return true;
   }
@@ -172,7 +173,8 @@ bool Outbox::next_message(Pdc& pdc, Instant now) {
 // Sends as much as the deficit of the PDC allows, resends first. Blocked: the caller puts the PDC
 // into the list where it waits.
 Turn Outbox::take_turn(Pdc& pdc, TxBatch& batch, Instant now) {
-  const uint32_t burst_bytes = res_.config.packets_per_entropy * pdc.path->limits.packet_bytes_max;
+  const uint32_t burst_bytes =
+      res_.config.packets_per_entropy * pdc.context->limits.packet_bytes_max;
   const auto quantum = static_cast<int32_t>(burst_bytes);
   pdc.deficit.begin_turn(quantum);
   const bool has_lost = pdc.losses.has_lost();  // new packets then wait for the next turn
@@ -210,8 +212,8 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
   TxSlot& slot = pdc.tx[psn];
   // Resends are gated by CMS like new packets; the window covered them before. [PDS-147, PDS-035]
   const bool has_credit = slot.kind != SlotKind::data || slot.has_cells;  // [CMS-147, CMS-193]
-  if (!pdc.path->may_send(slot.bytes, now, /*takes_no_credit=*/has_credit)) return Step::blocked;
-  pdc.path->unmark(pdc, slot);
+  if (!pdc.context->may_send(slot.bytes, now, /*takes_no_credit=*/has_credit)) return Step::blocked;
+  pdc.context->unmark(pdc, slot);
   slot.state.count_resend();
   slot.ev = next_ev(pdc, &slot, now);
   emit_request(pdc, psn, slot, batch, now);
@@ -222,7 +224,7 @@ Step Outbox::send_lost(Pdc& pdc, TxBatch& batch, Instant now) {
 // PDS-I7, PDS-I11, PDS-T9]
 Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
   if (!has_new(pdc) || !window_open(res_, pdc)) return Step::idle;
-  if (!pdc.path->may_send(pdc.path->limits.packet_bytes_max, now)) return Step::blocked;
+  if (!pdc.context->may_send(pdc.context->limits.packet_bytes_max, now)) return Step::blocked;
   if (!next_message(pdc, now)) return Step::idle;
   if (!pdc.tx.reserve(res_.tx_pool)) {
     res_.counters.add(Count::slot_stalls);
@@ -234,14 +236,14 @@ Step Outbox::send_new(Pdc& pdc, TxBatch& batch, Instant now) {
     if (pdc.state() == PdcState::quiesce) schedule_.want_control(pdc);
     return Step::sent;
   }
-  if (pdc.is_initiator()) pdc.path->backlog.take(announced_bytes(ref));  // [CMS-018]
+  if (pdc.is_initiator()) pdc.context->backlog.take(announced_bytes(ref));  // [CMS-018]
   // A burst that begins in the middle of a message that a peer waits for delays its end: the last
   // super-packet is longer then. [PDS-004, decision 7]
-  const bool is_stream = pdc.path->ccc.inflight_bytes() > kFewInFlight;
+  const bool is_stream = pdc.context->ccc.inflight_bytes() > kFewInFlight;
   if (ref.som && !ref.eom && !is_stream) pdc.burst.end();
   if (pdc.tx.empty()) {
     pdc.waiting.begin(now);
-    if (!pdc.path->base_rtt.idle_since.is_never()) schedule_.resume(*pdc.path, now);
+    if (!pdc.context->base_rtt.idle_since.is_never()) schedule_.resume(*pdc.context, now);
   }
   const Psn psn = pdc.tx.next();
   TxSlot& slot = pdc.tx.push();
@@ -277,13 +279,13 @@ void Outbox::check_psn_range(Pdc& pdc, Psn psn, Instant now) {
 Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend, Instant now) {
   if (pdc.mode == Mode::rod) {
     const bool is_first = resend == nullptr && pdc.tx.size() <= 1;
-    pdc.burst.begin(pdc.path->ordered_ev(is_first, now), 0);
+    pdc.burst.begin(pdc.context->ordered_ev(is_first, now), 0);
     return pdc.burst.ev();
   }
   if (pdc.burst.is_over() || (resend != nullptr && resend->ev == pdc.burst.ev())) {
-    Entropy ev = pdc.path->ev.next(now, res_.free_planes);
+    Entropy ev = pdc.context->ev.next(now, res_.free_planes);
     // The selector may return the EV of the last transmission again: then the next one is used.
-    if (resend != nullptr && resend->ev == ev) ev = pdc.path->ev.next(now, res_.free_planes);
+    if (resend != nullptr && resend->ev == ev) ev = pdc.context->ev.next(now, res_.free_planes);
     pdc.burst.begin(ev, res_.config.packets_per_entropy * kShortsPerPacket);
   }
   return pdc.burst.ev();
@@ -331,12 +333,12 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
   h.spdcid = pdc.id;
   h.dpdcid = pdc.peer_id;
   h.psn = psn;
-  if (pdc.path->ccc.has_credit()) ask_in(h, *pdc.path, slot);
+  if (pdc.context->ccc.has_credit()) ask_in(h, *pdc.context, slot);
   wire::Writer w(batch.begin());
   h.emit(w);
   res_.client.encode(slot.ref, w, batch);
-  batch.commit(static_cast<uint32_t>(w.position()), peer.address, slot.ev, pdc.path->key.tc.value(),
-               Ecn::ect0, slot.ref.message.value(), pdc.sdi);
+  batch.commit(static_cast<uint32_t>(w.position()), peer.address, slot.ev,
+               pdc.context->key.tc.value(), Ecn::ect0, slot.ref.message.value(), pdc.sdi);
   const TxPacket& packet = batch.packets().back();
   (void)proofs_.spend(pdc, packet.bytes());  // asked for by window_open()
   pdc.clearing.note_carried();
@@ -346,16 +348,16 @@ void Outbox::emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Insta
 }
 
 // The demand includes the packet itself, which has not left yet. [CMS-006, CMS-127]
-void Outbox::ask_in(wire::Request& h, Path& path, const TxSlot& slot) {
-  cms::CreditNeed need = path.need();
+void Outbox::ask_in(wire::Request& h, Context& context, const TxSlot& slot) {
+  cms::CreditNeed need = context.need();
   if (slot.state.was_resent()) {
     need.resend_bytes += slot.bytes;
   } else {
     need.backlog_bytes += announced_bytes(slot.ref);
   }
   h.type = wire::is_rod(h.type) ? wire::PdsType::rod_cc_request : wire::PdsType::rud_cc_request;
-  h.ccc_id = path.ccc_id;
-  h.credit_target = path.ccc.credit_target(need);
+  h.ccc_id = context.ccc_id;
+  h.credit_target = context.ccc.credit_target(need);
 }
 
 // Whether the packet of a slot that leaves now has AR, and notes it. A few packets in a row of
@@ -363,9 +365,9 @@ void Outbox::ask_in(wire::Request& h, Path& path, const TxSlot& slot) {
 // Request after quiet_time. So a ping-pong of injected messages has no ACK for each. Not while
 // closing, and not in SYN, where the source waits for an ACK. [PDS-064]
 bool Outbox::choose_ar(Pdc& pdc, TxSlot& slot) {
-  const Path& path = *pdc.path;
+  const Context& context = *pdc.context;
   const bool stalls_next =
-      !window_open(res_, pdc) || path.wants_ack(res_.config.ack_gen_trigger_bytes);
+      !window_open(res_, pdc) || context.wants_ack(res_.config.ack_gen_trigger_bytes);
   const bool must = slot.state.was_resent() || res_.config.ack_per_packet || stalls_next;
   const bool quiet = !must && slot.ref.eom && slot.ref.quiet &&
                      pdc.state() == PdcState::established &&
@@ -386,7 +388,7 @@ void Outbox::on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Insta
   pdc.deficit.spend(nominal);
   if (pdc.mode == Mode::rud) use_ev(pdc, nominal);
   const bool is_control = slot.kind != SlotKind::data;
-  pdc.path->on_sent(pdc, {nominal, slot.ev, slot.state.was_resent(), now, is_control});
+  pdc.context->on_sent(pdc, {nominal, slot.ev, slot.state.was_resent(), now, is_control});
   if (res_.cells.is_on()) res_.cells.on_sent(pdc, slot);
   // Only new data packets count as activity; resends to a silent peer do not.
   if (slot.kind == SlotKind::data && !slot.state.was_resent()) idle_.touch(pdc, now);

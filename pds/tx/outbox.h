@@ -49,7 +49,7 @@ class Outbox {
   Entropy next_ev(Pdc& pdc, const TxSlot* resend, Instant now);
   void use_ev(Pdc& pdc, uint32_t bytes);
   void emit_request(Pdc& pdc, Psn psn, TxSlot& slot, TxBatch& batch, Instant now);
-  static void ask_in(wire::Request& h, Path& path, const TxSlot& slot);
+  static void ask_in(wire::Request& h, Context& context, const TxSlot& slot);
   bool choose_ar(Pdc& pdc, TxSlot& slot);
   void on_emitted(Pdc& pdc, Psn psn, TxSlot& slot, uint32_t nominal, Instant now);
 

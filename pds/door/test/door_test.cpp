@@ -53,8 +53,8 @@ class DoorPartTest : public AllParts {
   }
 
   RxDatagram datagram_;
-  Door door_{res_,    table_,   shares_,     schedule_, paths_,  idle_,
-             proofs_, replies_, secure_psn_, closing_,  ending_, reclaim_};
+  Door door_{res_,    table_,   shares_,     schedule_, contexts_, idle_,
+             proofs_, replies_, secure_psn_, closing_,  ending_,   reclaim_};
 };
 
 // [PDS-T1, PDS-045] A SYN opens a target at its Start_PSN, whichever of its packets came first.
@@ -115,15 +115,15 @@ TEST_F(DoorPartTest, OnlyRequestsAndNoopsOpenAPdc) {
 
 // [PDS-047, PDS-048] Each thing that is used up has its code, and nothing of the SYN stays.
 TEST_F(DoorPartTest, WhatIsUsedUpRefusesASyn) {
-  answers().path = nullptr;
+  answers().context = nullptr;
   EXPECT_EQ(open(syn(20)), nullptr);
   EXPECT_EQ(refusal(), NackCode::no_ccc_avail);
-  answers().path = &path_;
+  answers().context = &context_;
   while (Pdc* const pdc = table_.allocate(false, random_)) pdc->life.change(PdcEvent::opened);
-  const uint32_t refs = path_.refs;
+  const uint32_t refs = context_.refs;
   EXPECT_EQ(open(syn(20)), nullptr);
   EXPECT_EQ(refusal(), NackCode::no_pdc_avail);
-  EXPECT_EQ(path_.refs, refs);
+  EXPECT_EQ(context_.refs, refs);
   while (res_.rx_pool.can_take()) ASSERT_NE(res_.rx_pool.take(), nullptr);
   EXPECT_EQ(open(syn(20)), nullptr);
   EXPECT_EQ(refusal(), NackCode::no_bitmap);

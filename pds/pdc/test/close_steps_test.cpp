@@ -50,7 +50,7 @@ TEST_F(CloseStepsPartTest, TheCloseCommandFollowsTheLastAnswer) {
   EXPECT_TRUE(was_called("ask_for_quiet")) << "every answer is needed";
   EXPECT_FALSE(was_called("send Close command"));
   slot(pdc, 0).state.land();
-  path_.on_forgotten(pdc, slot(pdc, 0).bytes);
+  context_.on_forgotten(pdc, slot(pdc, 0).bytes);
   pdc.tx.complete(kFirst);
   answers().may_send_close = false;
   steps_.progress_close(pdc, batch_, kNow);

@@ -59,7 +59,8 @@ TEST_F(ClosingPartTest, ATargetAsksForTheClose) {
 // [PDS-T7] A target that waits for its start has nobody to ask.
 TEST_F(ClosingPartTest, APendingTargetAsksNobody) {
   Pdc& pdc = *table_.allocate(false, random_);
-  pdc.open_as({.event = PdcEvent::start_needed, .peer = peer_, .path = &path_}, res_.config, kNow);
+  pdc.open_as({.event = PdcEvent::start_needed, .peer = peer_, .context = &context_}, res_.config,
+              kNow);
   closing_.ask_close(pdc, kNow);
   EXPECT_EQ(pdc.state(), PdcState::pending);
   EXPECT_EQ(calls(), Calls{});

@@ -143,8 +143,9 @@ TEST_F(DeadlinesPartTest, AnIdlePdcCloses) {
 // [PDS-T7, PDS-052] Nobody begins at the start that a target gave: it goes in silence.
 TEST_F(DeadlinesPartTest, APendingTargetExpires) {
   Pdc* const pdc = table_.allocate(false, random_);
-  pdc->open_as({.event = PdcEvent::start_needed, .peer = peer_, .start = kFirst, .path = &path_},
-               res_.config, kNow);
+  pdc->open_as(
+      {.event = PdcEvent::start_needed, .peer = peer_, .start = kFirst, .context = &context_},
+      res_.config, kNow);
   pdc->proof.confirm();
   pdc->end.wait_until(kNow + kSecond);
   held(*pdc);

@@ -18,7 +18,7 @@ class EndingPartTest : public AllParts {
     peers_.count_target(peer_, 1);
     shares_.take(0, pdc.job);
     if (!is_proven) proofs_.begin(peer_);
-    ++path_.refs;
+    ++context_.refs;
     return pdc;
   }
   Pdc& counted_initiator() { return with_refs(initiator()); }
@@ -28,7 +28,7 @@ class EndingPartTest : public AllParts {
  private:
   Pdc& with_refs(Pdc& pdc) {
     peers_.add_ref(peer_);
-    ++path_.refs;
+    ++context_.refs;
     return pdc;
   }
 };
@@ -59,8 +59,8 @@ TEST_F(EndingPartTest, AFailedPdcLeavesTheWindowOfItsPath) {
   send(failing, 3);
   send(other, 1);
   ending_.fail(failing, kTimeout, Count::pdc_closed_timeout, Notice::none, kNow);
-  EXPECT_EQ(path_.ccc.inflight_bytes(), slot(other, 0).bytes);
-  EXPECT_TRUE(was_called("wake_path"));
+  EXPECT_EQ(context_.ccc.inflight_bytes(), slot(other, 0).bytes);
+  EXPECT_TRUE(was_called("wake_context"));
 }
 
 // [PDS-174] The peer may hold its end: the PDC stays until it has been told.
@@ -107,13 +107,13 @@ TEST_F(EndingPartTest, IdlePdcsTowardALostPeerClose) {
   Pdc& failing = counted_initiator();
   Pdc& idle = counted_initiator();
   Pdc& busy = counted_initiator();
-  peers_[peer_].first_path = &path_;
-  path_.flows.push_back(flow_);
+  peers_[peer_].first_context = &context_;
+  context_.flows.push_back(flow_);
   send(busy, 1);
   ending_.fail(failing, kTimeout, Count::pdc_closed_timeout, Notice::none, kNow);
   EXPECT_EQ(idle.state(), PdcState::quiesce);
   EXPECT_EQ(busy.state(), PdcState::established);
-  path_.flows.erase(flow_);
+  context_.flows.erase(flow_);
 }
 
 // [T-01, T-02] The shares of its peer and of its job are free again.
@@ -125,7 +125,7 @@ TEST_F(EndingPartTest, AnEndedTargetGivesItsSharesBack) {
   EXPECT_EQ(peers_[peer_].half_open, 0u);
   EXPECT_EQ(proofs_.half_open(), 0u);
   EXPECT_EQ(shares_.held({0, 5}), 0u);
-  EXPECT_EQ(path_.refs, 1u);
+  EXPECT_EQ(context_.refs, 1u);
   EXPECT_EQ(client_.closed, std::vector<bool>{true});
 }
 

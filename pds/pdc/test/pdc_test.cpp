@@ -20,7 +20,7 @@ TEST_F(PdcTest, ATargetIsOpened) {
                .peer = peer_,
                .sdi = 77,
                .start = Psn(500),
-               .path = &path_,
+               .context = &context_,
                .peer_id = kPeerId,
                .job = JobId(3)},
               res_.config, kNow);
@@ -31,7 +31,7 @@ TEST_F(PdcTest, ATargetIsOpened) {
   EXPECT_EQ(pdc.peer_id, kPeerId);
   EXPECT_EQ(pdc.job, JobId(3));
   EXPECT_EQ(pdc.sdi, 77u);
-  EXPECT_EQ(pdc.path, &path_);
+  EXPECT_EQ(pdc.context, &context_);
   EXPECT_EQ(pdc.flow, nullptr);
   EXPECT_EQ(pdc.start.psn(), Psn(500));
   EXPECT_EQ(pdc.rx.base(), Psn(500));
@@ -45,11 +45,11 @@ TEST_F(PdcTest, ATargetIsOpened) {
 // [PDS-T2, PDS-I1] By the event that opens it.
 TEST_F(PdcTest, TheEventOpensIt) {
   Pdc& waits = fresh(false);
-  waits.open_as({.event = PdcEvent::start_needed, .peer = peer_, .path = &path_}, res_.config,
+  waits.open_as({.event = PdcEvent::start_needed, .peer = peer_, .context = &context_}, res_.config,
                 kNow);
   EXPECT_EQ(waits.state(), PdcState::pending);
   Pdc& starts = fresh(true);
-  starts.open_as({.peer = peer_, .path = &path_, .flow = &flow_}, res_.config, kNow);
+  starts.open_as({.peer = peer_, .context = &context_, .flow = &flow_}, res_.config, kNow);
   EXPECT_EQ(starts.state(), PdcState::syn);
   EXPECT_EQ(starts.flow, &flow_);
   EXPECT_TRUE(starts.may_take_message());

@@ -1,4 +1,4 @@
-// What tools see of PDCs and paths, number for number: copies of what the parts of a PDC hold.
+// What tools see of PDCs and contexts, number for number: copies of what the parts of a PDC hold.
 #include "pds/pdc/snapshots.h"
 
 #include "pds/test/all_parts.h"
@@ -38,19 +38,19 @@ class SnapshotsPartTest : public AllParts {
     return {};
   }
   // Their lanes, in order.
-  std::string lanes(std::span<const PathSnapshot> paths) {
+  std::string lanes(std::span<const ContextSnapshot> contexts) {
     std::string all;
-    for (const PathSnapshot& s : paths) all += std::to_string(s.lane) + ' ';
+    for (const ContextSnapshot& s : contexts) all += std::to_string(s.lane) + ' ';
     return all;
   }
 };
 
-// What is outstanding at the source, of a path that it shares.
+// What is outstanding at the source, of a context that it shares.
 TEST_F(SnapshotsPartTest, AnInitiatorThatWaits) {
   Pdc& pdc = initiator(Mode::rod);
   send(pdc, 3);
   pdc.messages.start(kMessage, false);
-  path_.mark(pdc, slot(pdc, 1), kFirst + 1, LossSign::reported);
+  context_.mark(pdc, slot(pdc, 1), kFirst + 1, LossSign::reported);
   slot(pdc, 0).state.count_timeout();
   slot(pdc, 0).state.count_timeout();
   slot(pdc, 0).state.count_refusal();
@@ -65,7 +65,7 @@ TEST_F(SnapshotsPartTest, AnInitiatorThatWaits) {
             "order 0, silent 1000000us, timer 2000000us");
   EXPECT_EQ(s.peer, address(9));
   EXPECT_EQ(s.peer_id, kPeerId);
-  EXPECT_EQ(s.tc, path_.key.tc);
+  EXPECT_EQ(s.tc, context_.key.tc);
   EXPECT_EQ(s.window_bytes, 64u * kPacketBytes);
   EXPECT_EQ(s.inflight_bytes, 3u * kBytes);
   EXPECT_EQ(s.mp_range, pdc.range.packets());
@@ -106,51 +106,51 @@ TEST_F(SnapshotsPartTest, BusyPdcsComeFirst) {
   EXPECT_EQ(copy_pdcs(table_, peers_, {}, kNow), 0u);
 }
 
-// Each path is on exactly one page, also when one of an earlier page has gone.
+// Each context is on exactly one page, also when one of an earlier page has gone.
 TEST_F(SnapshotsPartTest, PathsAreCopiedPageByPage) {
-  ASSERT_TRUE(paths_.create(arena_, Room{8, 8}).ok());
-  answers().path = nullptr;
-  std::array<Path*, 5> made;
+  ASSERT_TRUE(contexts_.create(arena_, Room{8, 8}).ok());
+  answers().context = nullptr;
+  std::array<Context*, 5> made;
   for (uint8_t lane = 0; lane < 5; ++lane) {
-    made[lane] = paths_.take({peer_, TrafficClass(3), false, lane});
+    made[lane] = contexts_.take({peer_, TrafficClass(3), false, lane});
     ASSERT_NE(made[lane], nullptr);
   }
-  std::array<PathSnapshot, 2> two;
-  PathPage page = copy_paths(paths_, peers_, two, 0);
+  std::array<ContextSnapshot, 2> two;
+  ContextPage page = copy_contexts(contexts_, peers_, two, 0);
   EXPECT_EQ(page.count, 5u);
   EXPECT_EQ(page.listed, 2u);
   EXPECT_EQ(lanes(two), "0 1 ");
   ASSERT_TRUE(page.next.has_value());
-  page = copy_paths(paths_, peers_, two, *page.next);
+  page = copy_contexts(contexts_, peers_, two, *page.next);
   EXPECT_EQ(lanes(two), "2 3 ");
   ASSERT_TRUE(page.next.has_value());
-  page = copy_paths(paths_, peers_, two, *page.next);
+  page = copy_contexts(contexts_, peers_, two, *page.next);
   EXPECT_EQ(page.listed, 1u);
   EXPECT_EQ(two[0].lane, 4u);
   EXPECT_FALSE(page.next.has_value());
 }
 
-class PathSnapshotsPartTest : public SnapshotsPartTest {
+class ContextSnapshotsPartTest : public SnapshotsPartTest {
  protected:
-  PathSnapshotsPartTest() {
-    EXPECT_TRUE(paths_.create(arena_, Room{8, 8}).ok());
-    answers().path = nullptr;
-    made_ = paths_.take({peer_, TrafficClass(3), false, 2});
+  ContextSnapshotsPartTest() {
+    EXPECT_TRUE(contexts_.create(arena_, Room{8, 8}).ok());
+    answers().context = nullptr;
+    made_ = contexts_.take({peer_, TrafficClass(3), false, 2});
     made_->ccc.on_sent({.bytes = kBytes, .ev = made_->ev.next(kNow), .at = kNow});
     made_->backlog.mark(kBytes);
     made_->tally.strange_evs = 6;
     for (const bool is_marked : {true, false, false, false}) made_->tally.marks.add(is_marked);
   }
-  PathSnapshot copy() {
-    std::array<PathSnapshot, 1> all;
-    EXPECT_EQ(copy_paths(paths_, peers_, all, 0).listed, 1u);
+  ContextSnapshot copy() {
+    std::array<ContextSnapshot, 1> all;
+    EXPECT_EQ(copy_contexts(contexts_, peers_, all, 0).listed, 1u);
     return all[0];
   }
-  Path* made_;
+  Context* made_;
 };
 
-TEST_F(PathSnapshotsPartTest, APathWithAWindow) {
-  PathSnapshot s = copy();
+TEST_F(ContextSnapshotsPartTest, APathWithAWindow) {
+  ContextSnapshot s = copy();
   EXPECT_EQ(s.peer, address(9));
   EXPECT_EQ(s.tc, TrafficClass(3));
   EXPECT_FALSE(s.is_sprayed);
@@ -179,11 +179,11 @@ TEST_F(PathSnapshotsPartTest, APathWithAWindow) {
 }
 
 // With credit alone there is no window that limits anything.
-TEST_F(PathSnapshotsPartTest, APathWithCreditAlone) {
+TEST_F(ContextSnapshotsPartTest, APathWithCreditAlone) {
   for (const auto algorithm : {cms::Algorithm::rccc, cms::Algorithm::tfc}) {
     answers().algorithm = algorithm;
     answers().credit_bytes = -100;
-    const PathSnapshot s = copy();
+    const ContextSnapshot s = copy();
     EXPECT_EQ(s.algorithm, algorithm);
     EXPECT_EQ(s.window_bytes, 0u);
     EXPECT_EQ(s.credit_bytes, -100);

@@ -8,7 +8,7 @@ namespace {
 
 class FlowsPartTest : public AllParts {
  protected:
-  FlowsPartTest() { EXPECT_TRUE(paths_.create(arena_, Room{4, 8}).ok()); }
+  FlowsPartTest() { EXPECT_TRUE(contexts_.create(arena_, Room{4, 8}).ok()); }
   FlowKey key(uint32_t job = 1, Mode mode = Mode::rud) const {
     return {peer_, TrafficClass(0), mode, JobId(job)};
   }
@@ -25,7 +25,7 @@ class FlowsPartTest : public AllParts {
   }
 
   Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
-  Flows desk_{res_,  table_,      flows_,   connectionless_, schedule_, paths_,
+  Flows desk_{res_,  table_,      flows_,   connectionless_, schedule_, contexts_,
               idle_, secure_psn_, closing_, ending_,         reclaim_};
 };
 
@@ -40,11 +40,11 @@ TEST_F(FlowsPartTest, AKeyHasOneFlow) {
   EXPECT_EQ(&flow(key(3)), &flow(key(4)));
 }
 
-// [CMS-003, CMS-009] Flows with PDCs share the path of their peer and class; others have none.
+// [CMS-003, CMS-009] Flows with PDCs share the context of their peer and class; others have none.
 TEST_F(FlowsPartTest, AFlowWithoutPdcsHasNoPath) {
-  EXPECT_EQ(flow(key(1)).path, flow(key(2)).path);
-  EXPECT_EQ(flow(key(1, Mode::rudi)).path, nullptr);
-  EXPECT_EQ(flow(key(1, Mode::uud)).path, nullptr);
+  EXPECT_EQ(flow(key(1)).context, flow(key(2)).context);
+  EXPECT_EQ(flow(key(1, Mode::rudi)).context, nullptr);
+  EXPECT_EQ(flow(key(1, Mode::uud)).context, nullptr);
   EXPECT_EQ(count_of("adopt"), 2u);
 }
 
@@ -58,9 +58,10 @@ TEST_F(FlowsPartTest, WithoutAPlaceNothingIsHeld) {
   EXPECT_EQ(peers_[peer_].refs, refs + 8);
 }
 
-// [CMS-006] The same without a path.
+// [CMS-006] The same without a context.
 TEST_F(FlowsPartTest, WithoutAPathThereIsNoFlow) {
-  while (paths_.take({peer_, TrafficClass(static_cast<uint8_t>(paths_.size() + 1))}) != nullptr) {
+  while (contexts_.take({peer_, TrafficClass(static_cast<uint8_t>(contexts_.size() + 1))}) !=
+         nullptr) {
   }
   EXPECT_EQ(desk_.flow(key()).error(), Errc::again);
   EXPECT_EQ(flows_.size(), 0u);
@@ -71,7 +72,7 @@ TEST_F(FlowsPartTest, APdcIsOpenedForAFlow) {
   FlowKey secured = key();
   secured.sdi = 77;
   Flow& f = flow(secured);
-  const uint32_t refs = f.path->refs;
+  const uint32_t refs = f.context->refs;
   Pdc* const pdc = desk_.open_initiator(f, kNow);
   ASSERT_NE(pdc, nullptr);
   EXPECT_EQ(pdc->state(), PdcState::syn);
@@ -79,8 +80,8 @@ TEST_F(FlowsPartTest, APdcIsOpenedForAFlow) {
   EXPECT_EQ(pdc->peer_id, Pdcid(0));
   EXPECT_EQ(pdc->sdi, 77u);
   EXPECT_EQ(pdc->flow, &f);
-  EXPECT_EQ(pdc->path, f.path);
-  EXPECT_EQ(f.path->refs, refs + 1);
+  EXPECT_EQ(pdc->context, f.context);
+  EXPECT_EQ(f.context->refs, refs + 1);
   EXPECT_EQ(f.pdc_count, 1u);
   EXPECT_EQ(f.pdcs.front(), pdc);
   EXPECT_EQ(pdc->tx.next(), pdc->start.psn());
@@ -133,11 +134,11 @@ TEST_F(FlowsPartTest, AReleasedFlowClosesItsPdcs) {
 TEST_F(FlowsPartTest, AReleasedFlowGivesAllBack) {
   const uint32_t refs = peers_[peer_].refs;
   Flow& f = flow(key());
-  EXPECT_EQ(paths_.size(), 1u);
+  EXPECT_EQ(contexts_.size(), 1u);
   desk_.release_flow(f.id);
   EXPECT_TRUE(desk_.has_released());
   desk_.retire_flows(kNow);
-  EXPECT_EQ(paths_.size(), 0u);
+  EXPECT_EQ(contexts_.size(), 0u);
   EXPECT_EQ(peers_[peer_].refs, refs);
 }
 

@@ -38,8 +38,8 @@ class ScheduleTest : public testing::Test {
     window_.initial_window_packets = 8;
     res_ = std::make_unique<Resources>(config_, window_, peers_, client_, randomness_);
     res_->tx_pool.create(arena_, 2);
-    path_ = std::make_unique<Path>(PathKey{}, window_, std::nullopt, res_->rng, senders_);
-    path_->limits.packet_bytes_max = 4096;
+    context_ = std::make_unique<Context>(ContextKey{}, window_, std::nullopt, res_->rng, senders_);
+    context_->limits.packet_bytes_max = 4096;
     schedule_ = std::make_unique<Schedule>(*res_);
   }
   // An established initiator that has nothing to send.
@@ -48,7 +48,7 @@ class ScheduleTest : public testing::Test {
     made->life.start(true);
     made->life.change(PdcEvent::opened);
     made->life.change(PdcEvent::first_ack);
-    made->path = path_.get();
+    made->context = context_.get();
     made->begin_at(Psn(100), config_);
     return made;
   }
@@ -64,11 +64,11 @@ class ScheduleTest : public testing::Test {
   PeerTable peers_;
   Config config_;
   cms::Config window_;
-  uint32_t senders_ = 0;  // paths with something to send
+  uint32_t senders_ = 0;  // contexts with something to send
   NoClient client_;
   SeededRandom randomness_{1};
   std::unique_ptr<Resources> res_;
-  std::unique_ptr<Path> path_;
+  std::unique_ptr<Context> context_;
   std::unique_ptr<Schedule> schedule_;
 };
 
@@ -163,17 +163,17 @@ TEST_F(ScheduleTest, AStarvedFlowWaitsUntilItIsFed) {
   EXPECT_EQ(schedule_->next_flow(), nullptr);
 }
 
-// [PDS-244, CMS-011, CMS-013] A path whose window has room again gets a turn only if one of its
+// [PDS-244, CMS-011, CMS-013] A context whose window has room again gets a turn only if one of its
 // PDCs waits for the window, and one turn only.
 TEST_F(ScheduleTest, APathIsServedIfAPdcWaitsForItsWindow) {
-  schedule_->wake_path(*path_);
-  EXPECT_EQ(schedule_->next_open_path(), nullptr);
+  schedule_->wake_context(*context_);
+  EXPECT_EQ(schedule_->next_open_context(), nullptr);
   const auto p = pdc();
-  path_->blocked.push_back(*p);
-  schedule_->wake_path(*path_);
-  schedule_->wake_path(*path_);
-  EXPECT_EQ(schedule_->next_open_path(), path_.get());
-  EXPECT_EQ(schedule_->next_open_path(), nullptr);
+  context_->blocked.push_back(*p);
+  schedule_->wake_context(*context_);
+  schedule_->wake_context(*context_);
+  EXPECT_EQ(schedule_->next_open_context(), context_.get());
+  EXPECT_EQ(schedule_->next_open_context(), nullptr);
   p->stop_sending();
 }
 
@@ -202,13 +202,13 @@ TEST_F(ScheduleTest, TheTimerOfAPdcIsForTheEarliestDeadline) {
 // [LF-142] No more is in flight than the way to the peer holds; alone any packet may go.
 TEST_F(ScheduleTest, SharedMemoryLimitsTheOctetsInFlight) {
   const auto p = pdc();
-  path_->limits.room_bytes = 8192;
-  EXPECT_TRUE(path_->is_admitted(9000));
-  path_->on_sent(*p, {.bytes = 4096, .at = kStart});
-  EXPECT_TRUE(path_->is_admitted(4096));
-  EXPECT_FALSE(path_->is_admitted(4097));
-  path_->limits.room_bytes = 16'384;
-  EXPECT_TRUE(path_->is_admitted(4097));
+  context_->limits.room_bytes = 8192;
+  EXPECT_TRUE(context_->is_admitted(9000));
+  context_->on_sent(*p, {.bytes = 4096, .at = kStart});
+  EXPECT_TRUE(context_->is_admitted(4096));
+  EXPECT_FALSE(context_->is_admitted(4097));
+  context_->limits.room_bytes = 16'384;
+  EXPECT_TRUE(context_->is_admitted(4097));
 }
 
 // [T-33] Credit that nobody uses changes nothing.

@@ -1,5 +1,5 @@
-// The lists of senders and the paths, as the tests of other parts see them.
-#include "pds/schedule/paths.h"
+// The lists of senders and the contexts, as the tests of other parts see them.
+#include "pds/schedule/contexts.h"
 #include "pds/schedule/schedule.h"
 #include "pds/test/part.h"
 
@@ -8,11 +8,11 @@ namespace uet::pds {
 using part::answers;
 using part::note;
 
-void Schedule::resume(Path&, Instant) { note("resume"); }
+void Schedule::resume(Context&, Instant) { note("resume"); }
 void Schedule::on_credit(Pdc&, uint32_t credit, Instant) {
   note("credit " + std::to_string(credit));
 }
-void Schedule::release_timer(Path&) {}
+void Schedule::release_timer(Context&) {}
 void Schedule::arm_by(Pdc&, Instant deadline) {
   note("arm_by " + part::text(deadline - part::kNow));
 }
@@ -22,19 +22,19 @@ void Schedule::want_control(Pdc&, bool may_wait) {
 void Schedule::arm_if_held(Pdc&, Instant) { note("arm_if_held"); }
 void Schedule::wake_flow(Flow&) { note("wake_flow"); }
 void Schedule::want_send(Pdc&) { note("want_send"); }
-void Schedule::wake_path(Path&) { note("wake_path"); }
+void Schedule::wake_context(Context&) { note("wake_context"); }
 
-Result<void> Paths::create(Arena& arena, Room room) { return slab_.create(arena, room); }
-Path* Paths::take(PathKey key) {
-  if (answers().path == nullptr) {
+Result<void> Contexts::create(Arena& arena, Room room) { return slab_.create(arena, room); }
+Context* Contexts::take(ContextKey key) {
+  if (answers().context == nullptr) {
     return slab_.alloc(key, res_.cms, single_number(key), res_.rng, senders_);
   }
-  ++answers().path->refs;
-  return answers().path;
+  ++answers().context->refs;
+  return answers().context;
 }
-void Paths::drop(Path& path) {
-  --path.refs;
-  note("drop path");
+void Contexts::drop(Context& context) {
+  --context.refs;
+  note("drop context");
 }
 
 }  // namespace uet::pds

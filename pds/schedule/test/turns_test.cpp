@@ -11,7 +11,7 @@ class TurnsPartTest : public AllParts {
   TurnsPartTest() {
     res_.config.max_pdcs = 8;
     res_.config.newcomer_percent = 0;
-    EXPECT_TRUE(paths_.create(arena_, Room{4, 8}).ok());
+    EXPECT_TRUE(contexts_.create(arena_, Room{4, 8}).ok());
   }
   Pdc& with_message() {
     Pdc& pdc = initiator();
@@ -46,7 +46,7 @@ class TurnsPartTest : public AllParts {
   }
 
   Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
-  Flows flow_desk_{res_,  table_,      flows_,   connectionless_, schedule_, paths_,
+  Flows flow_desk_{res_,  table_,      flows_,   connectionless_, schedule_, contexts_,
                    idle_, secure_psn_, closing_, ending_,         reclaim_};
   Turns turns_{res_,    connectionless_, schedule_, replies_, outbox_,
                probes_, destination_,    acks_,     steps_,   flow_desk_};
@@ -57,7 +57,7 @@ TEST_F(TurnsPartTest, ABatchBeginsWithAnswers) {
   Pdc& fresh = with_message();
   Pdc& lossy = with_message();
   send(lossy, 1);
-  path_.mark(lossy, slot(lossy, 0), kFirst, LossSign::reported);
+  context_.mark(lossy, slot(lossy, 0), kFirst, LossSign::reported);
   for (Pdc* const pdc : {&fresh, &lossy}) schedule_.want_send(*pdc);
   schedule_.want_control(fresh);
   transmit();
@@ -117,23 +117,23 @@ TEST_F(TurnsPartTest, EachPdcHasOneTurn) {
   EXPECT_EQ(turns({&a, &b}), "") << "a stub wants no further turn";
 }
 
-// [PDS-244, CMS-012, CMS-013] A PDC that could send nothing waits for the window of the path, and
-// no other overtakes it.
+// [PDS-244, CMS-012, CMS-013] A PDC that could send nothing waits for the window of the context,
+// and no other overtakes it.
 TEST_F(TurnsPartTest, APdcThatIsBlockedIsNotOvertaken) {
   Pdc& a = with_message();
   Pdc& b = with_message();
   schedule_.want_send(a);
   answers().turn = {Step::blocked, false};
   transmit();
-  EXPECT_EQ(path_.blocked.front(), &a);
+  EXPECT_EQ(context_.blocked.front(), &a);
   schedule_.want_send(b);
   answers().turn = {Step::idle, true};
   transmit();
   EXPECT_EQ(turns({&a, &b}), "") << "b waits behind a";
-  schedule_.wake_path(path_);
+  schedule_.wake_context(context_);
   transmit();
   EXPECT_EQ(turns({&a, &b}), "ab");
-  EXPECT_FALSE(path_.is_wanted());
+  EXPECT_FALSE(context_.is_wanted());
 }
 
 // [PDS-244] Who used the window up waits behind those that got nothing.
@@ -143,15 +143,15 @@ TEST_F(TurnsPartTest, APdcThatSentWaitsBehindThoseThatDidNot) {
   answers().turn = {Step::blocked, true};
   schedule_.want_send(a);
   transmit();
-  EXPECT_EQ(path_.sated.front(), &a);
+  EXPECT_EQ(context_.sated.front(), &a);
   answers().turn = {Step::blocked, false};
   schedule_.want_send(b);
   transmit();
-  EXPECT_EQ(path_.blocked.front(), &b);
-  schedule_.wake_path(path_);
+  EXPECT_EQ(context_.blocked.front(), &b);
+  schedule_.wake_context(context_);
   transmit();
   EXPECT_EQ(turns({&a, &b}), "b") << "the window is full again";
-  EXPECT_EQ(path_.blocked.front(), &b) << "it keeps its turn";
+  EXPECT_EQ(context_.blocked.front(), &b) << "it keeps its turn";
 }
 
 // [PDS-I1] A flow with messages and without a PDC gets one, and that PDC a turn.

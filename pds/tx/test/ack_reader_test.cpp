@@ -18,7 +18,7 @@ class AckReaderPartTest : public AllParts {
   AckEffect read(Pdc& pdc, const wire::Ack& ack, const wire::AckCc* cc = nullptr) {
     RxDatagram d;
     d.at = kNow + Duration::microseconds(100);
-    d.ev = path_.ev.next(d.at);
+    d.ev = context_.ev.next(d.at);
     return reader_.process_ack(pdc, ack, cc, {}, d, d.at);
   }
   // The long form: bit i of the bitmap is the packet at that distance + i.
@@ -41,7 +41,7 @@ TEST_F(AckReaderPartTest, ACumulativeAckAnswersEachPacketOnce) {
   for (int i = 0; i < 2; ++i) read(pdc, up_to(1));
   EXPECT_EQ(client_.responded, (std::vector<uint32_t>{1, 0})) << "first the one that it names";
   EXPECT_EQ(pdc.tx.base(), kFirst + 2);
-  EXPECT_EQ(path_.ccc.inflight_bytes(), slot(pdc, 2).bytes);
+  EXPECT_EQ(context_.ccc.inflight_bytes(), slot(pdc, 2).bytes);
 }
 
 // [CMS-019] A packet that counts as lost, and is answered before it goes again, was in flight: what
@@ -62,10 +62,10 @@ TEST_F(AckReaderPartTest, APacketThatOnlySeemedLostWasInFlight) {
     cc.state = wire::NsccState{.rcvd_bytes = 8, .ooo_count = 0xFFFF}.pack();
     read(pdc, cc.ack, &cc);
     EXPECT_EQ(pdc.heard.balance(), sent / 2) << is_sacked;
-    EXPECT_EQ(path_.ccc.inflight_bytes(), static_cast<uint64_t>(sent) / 2);
+    EXPECT_EQ(context_.ccc.inflight_bytes(), static_cast<uint64_t>(sent) / 2);
     EXPECT_EQ(lost(pdc), "");
     pdc.tx.abandon(res_.tx_pool);
-    path_.ccc.on_forgotten(static_cast<uint32_t>(sent) / 2);
+    context_.ccc.on_forgotten(static_cast<uint32_t>(sent) / 2);
   }
 }
 
@@ -107,20 +107,20 @@ TEST_F(AckReaderPartTest, ASackShowsArrivalsAndNotAnswers) {
   EXPECT_FALSE(slot(pdc, 1).state.has_arrived());
 }
 
-// [PDS-240] What a SACK shows leaves the window of the path, and does so once: not again when it is
-// answered.
+// [PDS-240] What a SACK shows leaves the window of the context, and does so once: not again when it
+// is answered.
 TEST_F(AckReaderPartTest, WhatASackShowsIsNoMoreInFlight) {
   Pdc& pdc = initiator();
   send(pdc, 4);
   const uint64_t bytes = slot(pdc, 0).bytes;
   for (int i = 0; i < 2; ++i) {
     read_sack(pdc, 0, 1, 0b1);
-    EXPECT_EQ(path_.ccc.inflight_bytes(), 2 * bytes);
+    EXPECT_EQ(context_.ccc.inflight_bytes(), 2 * bytes);
   }
   read(pdc, up_to(3));
-  EXPECT_EQ(path_.ccc.inflight_bytes(), 0u);
+  EXPECT_EQ(context_.ccc.inflight_bytes(), 0u);
   send(pdc, 1);
-  EXPECT_EQ(path_.ccc.inflight_bytes(), bytes) << "none was taken off twice";
+  EXPECT_EQ(context_.ccc.inflight_bytes(), bytes) << "none was taken off twice";
 }
 
 // [T-06] From the first bit of a PSN that was never sent on, the bitmap is invalid.
@@ -207,7 +207,7 @@ TEST_F(AckReaderPartTest, AMarkCountsOnceForItsPacket) {
   wire::Ack marked = up_to(0);
   marked.m = true;
   for (int i = 0; i < 2; ++i) read(pdc, marked);
-  EXPECT_EQ(path_.tally.marks.marked(), 1u);
+  EXPECT_EQ(context_.tally.marks.marked(), 1u);
 }
 
 // [PDS-141] An ACK of a packet that went again does not tell which transmission it answers.

@@ -10,19 +10,19 @@ using LossRecoveryPartTest = AllParts;
 
 constexpr Duration kMs = Duration::milliseconds(1);
 
-// [PDS-240] It leaves the window of the path at once, and goes again when its PDC has a turn.
+// [PDS-240] It leaves the window of the context at once, and goes again when its PDC has a turn.
 TEST_F(LossRecoveryPartTest, ALostPacketIsCountedOnceAndAsksForATurn) {
   Pdc& pdc = initiator();
   send(pdc, 3);
-  const uint64_t before = path_.ccc.inflight_bytes();
+  const uint64_t before = context_.ccc.inflight_bytes();
   calls().clear();
   for (int i = 0; i < 2; ++i) {
     loss_.mark_lost(pdc, kFirst + 1, slot(pdc, 1), cms::LossKind::timeout, Count::retx_rto, kNow);
   }
   EXPECT_EQ(lost(pdc), "+1");
-  EXPECT_EQ(path_.ccc.inflight_bytes(), before - slot(pdc, 1).bytes);
+  EXPECT_EQ(context_.ccc.inflight_bytes(), before - slot(pdc, 1).bytes);
   EXPECT_EQ(counted(Count::retx_rto), 1u);
-  EXPECT_EQ(calls(), (Calls{"wake_path", "want_send"}));
+  EXPECT_EQ(calls(), (Calls{"wake_context", "want_send"}));
 }
 
 // [PDS-118] NACK_Retx_Time doubles with each refusal, up to the cap of the time-outs.
@@ -102,7 +102,7 @@ TEST_F(LossRecoveryPartTest, GoBackResendsThePacketThatThePeerWaitsFor) {
 TEST_F(LossRecoveryPartTest, PacketsOfAnEarlyTimeoutAreInFlightAgain) {
   Pdc& pdc = initiator();
   send(pdc, 3);
-  const uint64_t before = path_.ccc.inflight_bytes();
+  const uint64_t before = context_.ccc.inflight_bytes();
   for (int i = 0; i < 2; ++i) {
     slot(pdc, i).state.count_timeout();
     loss_.mark_lost(pdc, kFirst + i, slot(pdc, i), cms::LossKind::timeout, Count::retx_rto, kNow);
@@ -110,7 +110,7 @@ TEST_F(LossRecoveryPartTest, PacketsOfAnEarlyTimeoutAreInFlightAgain) {
   loss_.mark_lost(pdc, kFirst + 2, slot(pdc, 2), cms::LossKind::inferred, Count::retx_ooo, kNow);
   loss_.take_back_timeouts(pdc, kNow + kMs);
   EXPECT_EQ(lost(pdc), "+2") << "no time-out";
-  EXPECT_EQ(path_.ccc.inflight_bytes(), before - slot(pdc, 2).bytes);
+  EXPECT_EQ(context_.ccc.inflight_bytes(), before - slot(pdc, 2).bytes);
   EXPECT_TRUE(slot(pdc, 0).state.was_asked()) << "its answer is no sample of the round trip";
 }
 
@@ -123,7 +123,7 @@ TEST_F(LossRecoveryPartTest, APacketThatIsGivenUpFailsOnce) {
   loss_.give_up(pdc, kFirst, slot(pdc, 0), failure, kNow);
   EXPECT_EQ(client_.failed, std::vector<uint32_t>{0});
   EXPECT_EQ(pdc.tx.base(), kFirst + 1);
-  EXPECT_EQ(path_.ccc.inflight_bytes(), slot(pdc, 1).bytes);
+  EXPECT_EQ(context_.ccc.inflight_bytes(), slot(pdc, 1).bytes);
 }
 
 // [PDS-093] It has arrived, and only its answer is missing: the data does not go again.
@@ -133,7 +133,7 @@ TEST_F(LossRecoveryPartTest, APacketOfWhichTheAnswerIsAwaitedIsNotLost) {
   loss_.await_answer(pdc, kFirst, slot(pdc, 0), kNow);
   EXPECT_TRUE(slot(pdc, 0).state.has_arrived());
   EXPECT_EQ(lost(pdc), "");
-  EXPECT_EQ(path_.ccc.inflight_bytes(), 0u);
+  EXPECT_EQ(context_.ccc.inflight_bytes(), 0u);
 }
 
 // [T-38] The time-out doubles up to its cap; toward a source that may be forged without the cap.

@@ -18,7 +18,7 @@ class NackReaderPartTest : public AllParts {
     h.spdcid = kPeerId;
     RxDatagram d;
     d.at = kNow + Duration::microseconds(100);
-    d.ev = path_.ev.next(d.at);
+    d.ev = context_.ev.next(d.at);
     return reader_.process_nack(pdc, h, d, d.at);
   }
 
@@ -106,7 +106,7 @@ TEST_F(NackReaderPartTest, ANewStartRenumbersWhatWasSent) {
   EXPECT_EQ(pdc.tx.next(), Psn(5002));
   EXPECT_EQ(pdc.rx.base(), Psn(5000));
   EXPECT_EQ(pdc.losses.lost(), 2u);
-  EXPECT_EQ(path_.ccc.inflight_bytes(), 0u);
+  EXPECT_EQ(context_.ccc.inflight_bytes(), 0u);
 }
 
 // [TSS-069] An attacker who answers each SYN does not keep the PDC busy without end.
@@ -207,7 +207,7 @@ TEST_F(NackReaderPartTest, PatienceByCountEnds) {
   for (int i = 0; i < 2; ++i) {
     EXPECT_EQ(calls_of("fail"), Calls{});
     loss_.end_delay(pdc, kFirst, slot(pdc, 0), kNow);
-    path_.unmark(pdc, slot(pdc, 0));
+    context_.unmark(pdc, slot(pdc, 0));
     read(pdc, NackCode::no_resource, 0);
   }
   EXPECT_EQ(calls_of("fail").size(), 1u);

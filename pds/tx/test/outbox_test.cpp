@@ -139,17 +139,17 @@ TEST_F(OutboxPartTest, ATurnIsOneBurst) {
   EXPECT_EQ(sent(), "+2, +3");
 }
 
-// [PDS-147] The window of the path holds resends back, too.
+// [PDS-147] The window of the context holds resends back, too.
 TEST_F(OutboxPartTest, AFullPathBlocksNewPacketsAndResends) {
   Pdc& pdc = sender(1);
   turn(pdc);
   loss_.mark_lost(pdc, kFirst, slot(pdc, 0), cms::LossKind::timeout, Count::retx_rto, kNow);
-  path_.ccc.on_sent({.bytes = 64 * kPacketBytes, .at = kNow});
+  context_.ccc.on_sent({.bytes = 64 * kPacketBytes, .at = kNow});
   const Turn blocked = turn(pdc);
   EXPECT_EQ(blocked.end, Step::blocked);
   EXPECT_FALSE(blocked.has_sent);
   EXPECT_EQ(lost(pdc), "+0");
-  path_.ccc.on_forgotten(64 * kPacketBytes);
+  context_.ccc.on_forgotten(64 * kPacketBytes);
   turn(pdc);
   EXPECT_EQ(sent(), "+0 retx ar");
 }

@@ -14,7 +14,7 @@ void put_nanoseconds(std::string& out, const char* name, Duration value) {
   put_signed(out, name, value.ns());
 }
 
-void put(std::string& out, const pds::PathSnapshot& s) {
+void put(std::string& out, const pds::ContextSnapshot& s) {
   put_address(out, "peer", s.peer);
   put_member(out, "tc", s.tc.value());
   put_member(out, "kind", s.is_sprayed ? "sprayed" : "single");
@@ -71,7 +71,7 @@ std::string paths_text(const DomainStatus& status, const PathsPage& page) {
     out += '{';
     put_member(out, "count", page.page.count);
     put_elements(out, "listed", page.paths, page.page.listed,
-                 [&out](const pds::PathSnapshot& path) { put(out, path); });
+                 [&out](const pds::ContextSnapshot& path) { put(out, path); });
     if (page.page.next) put_member(out, "next", *page.page.next);
     out += '}';
   }

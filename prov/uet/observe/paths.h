@@ -23,8 +23,8 @@ inline constexpr uint32_t kPathsOfPage = 256;
 // Big; not for the stack of a thread.
 struct PathsPage {
   bool is_held = false;  // a thread kept the lock for too long: the rest is empty
-  std::array<pds::PathSnapshot, kPathsOfPage> paths;
-  pds::PathPage page;
+  std::array<pds::ContextSnapshot, kPathsOfPage> paths;
+  pds::ContextPage page;
 };
 
 // Index at which the requested page begins: 0 for kPathsRequest alone, N with " N" behind it.

@@ -13,8 +13,8 @@ namespace uet::prov {
 namespace {
 
 // Every number as wide as it can be.
-pds::PathSnapshot widest_path() {
-  pds::PathSnapshot s;
+pds::ContextSnapshot widest_path() {
+  pds::ContextSnapshot s;
   s.peer = longest_address();
   s.tc = TrafficClass(255);
   s.lane = 255;
@@ -46,7 +46,7 @@ TEST(PathsTextTest, NoPageIsTooLongForAnAnswer) {
 TEST(PathsTextTest, APathHasItsNumbers) {
   auto page = std::make_unique<PathsPage>();
   page->page.count = page->page.listed = 1;
-  pds::PathSnapshot& s = page->paths[0];
+  pds::ContextSnapshot& s = page->paths[0];
   s.peer = FabricAddress::v4(0x0A000009);
   s.peer.port = 4793;
   s.tc = TrafficClass(2);

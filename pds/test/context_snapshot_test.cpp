@@ -1,4 +1,4 @@
-// Snapshots of paths for tools. All numbers by hand: a packet of the bench has 12 + 8 + 1024
+// Snapshots of contexts for tools. All numbers by hand: a packet of the bench has 12 + 8 + 1024
 // octets, 1092 nominal ones.
 #include "pds/schedule/ack_marks.h"
 #include "pds/test/credit_bench.h"
@@ -26,9 +26,9 @@ cms::Config congestion(cms::Algorithm algorithm) {
   return c;
 }
 
-PathSnapshot only_path(const Bench& b) {
-  std::array<PathSnapshot, 2> all;
-  const PathPage page = b.pds->snapshot(all, 0);
+ContextSnapshot only_context(const Bench& b) {
+  std::array<ContextSnapshot, 2> all;
+  const ContextPage page = b.pds->snapshot(all, 0);
   EXPECT_EQ(page.listed, 1u);
   EXPECT_FALSE(page.next);
   return all[0];
@@ -41,7 +41,7 @@ wire::Ack ack_with_mark(const Bench& b, int cack, bool is_marked) {
 }
 
 // The last 32 ACKs count, and all where fewer came.
-TEST(PathSnapshotTest, TheShareOfMarksIsOfTheLastAcks) {
+TEST(ContextSnapshotTest, TheShareOfMarksIsOfTheLastAcks) {
   AckMarks marks;
   EXPECT_EQ(marks.recent_permille(), 0u) << "of none";
   marks.add(true);
@@ -57,10 +57,10 @@ TEST(PathSnapshotTest, TheShareOfMarksIsOfTheLastAcks) {
 }
 
 // Of 10 packets the first is acknowledged after 20 us with a mark, and the second without.
-TEST(PathSnapshotTest, APathOfNscc) {
+TEST(ContextSnapshotTest, APathOfNscc) {
   Bench b(short_packets(), congestion(cms::Algorithm::nscc));
   ASSERT_EQ(b.open_initiator(10).size(), 10u);
-  PathSnapshot s = only_path(b);
+  ContextSnapshot s = only_context(b);
   EXPECT_EQ(s.peer.ip[3], b.from.ip[3]);
   EXPECT_EQ(s.peer.port, kUetPort);
   EXPECT_TRUE(s.is_sprayed);
@@ -76,7 +76,7 @@ TEST(PathSnapshotTest, APathOfNscc) {
   b.elapse(Duration::microseconds(20));
   b.rx_header(ack_with_mark(b, 0, true));
   b.rx_header(ack_with_mark(b, 1, false));
-  s = only_path(b);
+  s = only_context(b);
   EXPECT_EQ(s.inflight_bytes, 8u * kPacket);
   EXPECT_EQ(s.acks, 2u);
   EXPECT_EQ(s.marked, 1u);
@@ -91,12 +91,12 @@ TEST(PathSnapshotTest, APathOfNscc) {
 }
 
 // A window that is full holds back what waits. It is asked for 1128 octets, as a packet may have.
-TEST(PathSnapshotTest, AHeldBackPathIsShownAsSuch) {
+TEST(ContextSnapshotTest, AHeldBackPathIsShownAsSuch) {
   cms::Config cms = congestion(cms::Algorithm::fixed);
   cms.window_bytes_max = 4 * 1128;
   Bench b(short_packets(), cms);
   ASSERT_EQ(b.open_initiator(10).size(), 4u);
-  PathSnapshot s = only_path(b);
+  ContextSnapshot s = only_context(b);
   EXPECT_EQ(s.algorithm, cms::Algorithm::fixed);
   EXPECT_TRUE(s.is_held_back);
   EXPECT_EQ(s.window_bytes, 4u * 1128);
@@ -106,16 +106,16 @@ TEST(PathSnapshotTest, AHeldBackPathIsShownAsSuch) {
   b.tx();
   b.rx_header(b.ack(b.start + 7));
   b.tx();
-  s = only_path(b);
+  s = only_context(b);
   EXPECT_FALSE(s.is_held_back);
   EXPECT_EQ(s.inflight_bytes, 2u * kPacket);
 }
 
 // The base RTT of the window of before is the shortest round trip.
-TEST(PathSnapshotTest, APathOfAimdInOrder) {
+TEST(ContextSnapshotTest, APathOfAimdInOrder) {
   Bench b(short_packets(), congestion(cms::Algorithm::aimd));
   ASSERT_EQ(b.open_initiator(2, Mode::rod).size(), 2u);
-  PathSnapshot s = only_path(b);
+  ContextSnapshot s = only_context(b);
   EXPECT_FALSE(s.is_sprayed);
   EXPECT_EQ(s.lane, 1u);
   EXPECT_EQ(s.evs, 1u) << "one at a time";
@@ -125,30 +125,30 @@ TEST(PathSnapshotTest, APathOfAimdInOrder) {
   b.rx_header(b.ack(b.start));
   b.elapse(Duration::microseconds(30));
   b.rx_header(b.ack(b.start + 1));
-  s = only_path(b);
+  s = only_context(b);
   EXPECT_GE(s.base_rtt, Duration::nanoseconds(30'000 - 128));
   EXPECT_LE(s.base_rtt, Duration::nanoseconds(30'000 + 128));
   EXPECT_GE(s.last_rtt, Duration::nanoseconds(60'000 - 128));
 }
 
 // 150,000 octets of initial credit, less one packet that has left.
-TEST(PathSnapshotTest, APathOfCreditHasNoWindow) {
+TEST(ContextSnapshotTest, APathOfCreditHasNoWindow) {
   CreditBench b;
   b.open_initiator(1);
-  PathSnapshot s = only_path(b);
+  ContextSnapshot s = only_context(b);
   EXPECT_EQ(s.algorithm, cms::Algorithm::rccc);
   EXPECT_EQ(s.window_bytes, 0u);
   EXPECT_EQ(s.credit_bytes, 150'000 - int64_t{kPacketBytes});
   CreditBench both(cms::Algorithm::both);
   both.open_initiator(1);
-  s = only_path(both);
+  s = only_context(both);
   EXPECT_EQ(s.algorithm, cms::Algorithm::both);
   EXPECT_GT(s.window_bytes, 0u);
   EXPECT_TRUE(s.credit_bytes);
 }
 
-// However small they are, pages have each path once.
-TEST(PathSnapshotTest, PagesHaveEachPathOnce) {
+// However small they are, pages have each context once.
+TEST(ContextSnapshotTest, PagesHaveEachPathOnce) {
   Bench b;
   for (uint8_t host = 1; host <= 7; ++host) {
     const auto peer = b.peers.find_or_add(address(host), b.now);
@@ -157,11 +157,11 @@ TEST(PathSnapshotTest, PagesHaveEachPathOnce) {
   }
   b.tx();
   std::set<uint8_t> seen;
-  std::array<PathSnapshot, 3> some;
+  std::array<ContextSnapshot, 3> some;
   std::optional<uint32_t> from = 0;
   uint32_t pages = 0;
   for (; from; ++pages) {
-    const PathPage page = b.pds->snapshot(some, *from);
+    const ContextPage page = b.pds->snapshot(some, *from);
     EXPECT_EQ(page.count, 7u);
     for (uint32_t i = 0; i < page.listed; ++i) {
       EXPECT_TRUE(seen.insert(some[i].peer.ip[3]).second);
@@ -170,10 +170,10 @@ TEST(PathSnapshotTest, PagesHaveEachPathOnce) {
   }
   EXPECT_EQ(pages, 3u);
   EXPECT_EQ(seen.size(), 7u);
-  const PathPage beyond = b.pds->snapshot(some, 1'000'000);
+  const ContextPage beyond = b.pds->snapshot(some, 1'000'000);
   EXPECT_EQ(beyond.listed, 0u);
   EXPECT_FALSE(beyond.next);
-  EXPECT_EQ(b.pds->snapshot(std::span<PathSnapshot>{}, 0).next, 0u) << "no room for any";
+  EXPECT_EQ(b.pds->snapshot(std::span<ContextSnapshot>{}, 0).next, 0u) << "no room for any";
 }
 
 }  // namespace

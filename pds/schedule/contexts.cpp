@@ -1,5 +1,5 @@
-// Paths: found or made, freed when the last user leaves. [PDS-247]
-#include "pds/schedule/paths.h"
+// Contexts: found or made, freed when the last user leaves. [PDS-247]
+#include "pds/schedule/contexts.h"
 
 #include <bitset>
 
@@ -10,26 +10,27 @@ namespace {
 constexpr uint32_t kSesHeaderBytes = 44;
 }  // namespace
 
-Result<void> Paths::create(Arena& arena, Room room) {
+Result<void> Contexts::create(Arena& arena, Room room) {
   UET_CHECK(slab_.create(arena, room));
   single_seed_ = res_.randomness.u64();
   return by_key_.create(arena, room, res_.randomness.u64());
 }
 
 // Numbers are given out in turn, so that none is reused soon: the peer may remember the grants to
-// the last context with that number. Cost: the paths toward that peer. [CMS-006, CMS-119]
-Result<uint8_t> Paths::take_ccc_id(Peer& peer) const {
+// the last context with that number. Cost: the contexts toward that peer. [CMS-006, CMS-119]
+Result<uint8_t> Contexts::take_ccc_id(Peer& peer) const {
   std::bitset<kCccIds> used;
-  for (const Path* path = peer.first_path; path != nullptr; path = path->next_of_peer) {
-    used.set(path->ccc_id);
+  for (const Context* context = peer.first_context; context != nullptr;
+       context = context->next_of_peer) {
+    used.set(context->ccc_id);
   }
   if (used.all()) return Errc::again;
   while (used[peer.next_ccc_id]) ++peer.next_ccc_id;
   return peer.next_ccc_id++;
 }
 
-Path* Paths::take(PathKey key) {
-  if (Path* const* const found = by_key_.find(key)) {
+Context* Contexts::take(ContextKey key) {
+  if (Context* const* const found = by_key_.find(key)) {
     ++(*found)->refs;
     return *found;
   }
@@ -43,7 +44,7 @@ Path* Paths::take(PathKey key) {
     if (!free.ok()) return nullptr;
     ccc_id = *free;
   }
-  Path* const made = slab_.alloc(key, cms, single_number(key), res_.rng, senders_);
+  Context* const made = slab_.alloc(key, cms, single_number(key), res_.rng, senders_);
   if (made == nullptr) return nullptr;
   if (!by_key_.insert(key, made).ok()) {
     slab_.free(made);
@@ -51,8 +52,8 @@ Path* Paths::take(PathKey key) {
   }
   made->ccc_id = ccc_id;
   made->limits.room_bytes = peer.room();
-  made->next_of_peer = peer.first_path;
-  peer.first_path = made;
+  made->next_of_peer = peer.first_context;
+  peer.first_context = made;
   made->refs = 1;
   const uint32_t seal = res_.config.has_domains ? res_.config.seal_bytes : 0;
   const uint32_t header = cms.has_credit() ? wire::Request::kSizeCc : wire::Request::kSize;
@@ -60,18 +61,18 @@ Path* Paths::take(PathKey key) {
   return made;
 }
 
-void Paths::drop(Path& path) {
-  UET_ASSERT(path.refs > 0);
-  if (--path.refs > 0) return;
-  UET_ASSERT(path.ccc.inflight_bytes() == 0);
-  Peer& peer = res_.peers[path.key.peer];
-  path.remember_base_rtt(peer);
-  Path** link = &peer.first_path;
-  while (*link != &path) link = &(*link)->next_of_peer;
-  *link = path.next_of_peer;
-  schedule_.cancel(path);
-  by_key_.erase(path.key);
-  slab_.free(&path);
+void Contexts::drop(Context& context) {
+  UET_ASSERT(context.refs > 0);
+  if (--context.refs > 0) return;
+  UET_ASSERT(context.ccc.inflight_bytes() == 0);
+  Peer& peer = res_.peers[context.key.peer];
+  context.remember_base_rtt(peer);
+  Context** link = &peer.first_context;
+  while (*link != &context) link = &(*link)->next_of_peer;
+  *link = context.next_of_peer;
+  schedule_.cancel(context);
+  by_key_.erase(context.key);
+  slab_.free(&context);
 }
 
 }  // namespace uet::pds
