@@ -35,8 +35,9 @@ Result<std::unique_ptr<FabricEndpoint>> FabricEndpoint::create(
                               std::min(config.peers_max, 1024U)};
   UET_CHECK(fep->peers_.create(fep->arena_, peers, source.u64()));
   fep->ses_ = UET_TRY(ses::Ses::create(fep->arena_, config.ses, fep->peers_, source.u64()));
-  fep->pds_ = UET_TRY(pds::Pds::create(fep->arena_, config.pds, config.cms, fep->peers_,
-                                       fep->ses_->exchange(), source));
+  fep->exchange_ = &fep->ses_->exchange();
+  fep->pds_ = UET_TRY(
+      pds::Pds::create(fep->arena_, config.pds, config.cms, fep->peers_, *fep->exchange_, source));
   fep->ses_->attach(*fep->pds_);
   return fep;
 }
@@ -58,11 +59,11 @@ uint32_t FabricEndpoint::transmit(TxBatch& batch, Instant now, Lead lead) {
 
 void FabricEndpoint::advance(Instant now) {
   pds_->advance(now);
-  ses_->exchange().advance(now);
+  exchange_->advance(now);
 }
 
 Instant FabricEndpoint::next_deadline() const {
-  return std::min(pds_->next_deadline(), ses_->exchange().next_deadline());
+  return std::min(pds_->next_deadline(), exchange_->next_deadline());
 }
 
 bool FabricEndpoint::has_work(Work which) const { return pds_->has_work(which); }
@@ -93,7 +94,7 @@ bool FabricEndpoint::on_sent(TxBatch& batch, Instant now) {
       if (packet.error == EMSGSIZE) {
         is_any_too_long = true;
       } else {
-        ses_->exchange().on_send_failed(packet.cookie, packet.error, now);
+        exchange_->on_send_failed(packet.cookie, packet.error, now);
       }
     }
   }
@@ -103,7 +104,7 @@ bool FabricEndpoint::on_sent(TxBatch& batch, Instant now) {
 void FabricEndpoint::end_too_long(TxBatch& batch, Instant now) {
   for (const TxPacket& packet : batch.packets()) {
     if (packet.fate == TxFate::never && packet.error == EMSGSIZE && packet.cookie != 0) {
-      ses_->exchange().on_send_failed(packet.cookie, packet.error, now);
+      exchange_->on_send_failed(packet.cookie, packet.error, now);
     }
   }
 }
@@ -137,7 +138,7 @@ std::optional<pds::PathChange> FabricEndpoint::on_too_long(const FabricAddress& 
   const pds::PathLimit limit{bytes - (is_ipv6 ? 48 : 28), wire::payload_for_path(bytes)};
   const auto change = pds_->path_reports().on_path_limit(address, limit, now);
   if (change.has_value() && change->after < change->before) {
-    ses_->exchange().on_path_lowered(change->peer, now);
+    exchange_->on_path_lowered(change->peer, now);
   }
   return change;
 }

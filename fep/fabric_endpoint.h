@@ -38,7 +38,9 @@ class FabricEndpoint {
   ses::Ses& ses() { return *ses_; }
   // Which jobs are secured, and in which domain; once, before the first endpoint. The table
   // outlives this. [TSS-074]
-  void secure(const tss::JobTable& jobs) { ses_->exchange().resources().jobs = &jobs; }
+  void secure(const tss::JobTable& jobs) { exchange_->secure(&jobs); }
+  // Payloads that were copied when they were posted and that the peers may not have yet.
+  const ses::CopyTally& copies() const { return exchange_->copies(); }
   pds::Pds& pds() { return *pds_; }
   const pds::Pds& pds() const { return *pds_; }
   pds::PeerTable& peers() { return peers_; }
@@ -91,7 +93,7 @@ class FabricEndpoint {
   // FailureReason::no_key.
   void close_domain(uint32_t sdi, bool abort, Instant now) {
     pds_->close_all(abort, now, sdi);
-    if (abort) ses_->exchange().end_domain(sdi, now);
+    if (abort) exchange_->end_domain(sdi, now);
   }
 
   // Calls fn(name, value) for every counter of every layer, always in the same order.
@@ -99,9 +101,9 @@ class FabricEndpoint {
   void for_each_counter(F fn) const {
     pds_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
     ses_->counters().for_each([&](const char* name, uint64_t value) { fn(name, value); });
-    fn("retained_now", ses_->exchange().copies().now);
-    fn("retained_bytes", ses_->exchange().copies().bytes);
-    fn("retained_bytes_high", ses_->exchange().copies().bytes_high);
+    fn("retained_now", copies().now);
+    fn("retained_bytes", copies().bytes);
+    fn("retained_bytes_high", copies().bytes_high);
     fn("drop_not_allowed", drop_not_allowed_);
     fn("path_unknown", path_unknown_);
     fn("path_unusable", path_unusable_);
@@ -117,6 +119,7 @@ class FabricEndpoint {
   Arena arena_;
   pds::PeerTable peers_;
   ses::Ses* ses_ = nullptr;
+  ses::Exchange* exchange_ = nullptr;  // that of ses_
   pds::Pds* pds_ = nullptr;
   uint64_t drop_not_allowed_ = 0;  // datagrams from sources outside Config::allow
   uint64_t path_unknown_ = 0;      // ICMP errors of long packets that the system does not confirm

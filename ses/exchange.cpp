@@ -6,12 +6,6 @@
 
 namespace uet::ses {
 
-Result<void> Exchange::create(uint64_t seed) {
-  UET_CHECK(outgoing_.create(seed));
-  UET_CHECK(answers_.create());
-  return incoming_.create(seed);
-}
-
 void Exchange::on_send_failed(uint32_t cookie, int error, Instant now) {
   res_.now = now;
   const pds::MessageHandle message(cookie);

@@ -1,19 +1,15 @@
-// Both halves of SES as the layers below see them: implements pds::Client and passes each call to
-// the half that it concerns. It owns the halves and their shared parts, and tells the target half
-// how its own operations have ended.
+// SES as the layers below see it, and time: implements pds::Client, passes each call to the half
+// that it concerns, and tells the target half how its own operations have ended. It owns nothing;
+// Ses has the halves.
 #pragma once
 
-#include "ses/endpoints.h"
 #include "ses/incoming/incoming.h"
 #include "ses/incoming/read_answers.h"
-#include "ses/memory/memory_region.h"
 #include "ses/outgoing/outgoing.h"
 #include "ses/resources.h"
 
 #include "pds/client.h"
 
-#include "base/prefetch.h"
-#include "base/result.h"
 #include "base/time.h"
 
 #include <cstdint>
@@ -23,21 +19,11 @@ namespace uet::ses {
 
 class Exchange final : public pds::Client {
  public:
-  // As of Ses::create. `endpoints` and `memory` are only referred to here.
-  Exchange(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed,
-           const Endpoints& endpoints, MemoryRegions& memory)
-      : res_(arena, config, peers, seed),
-        outgoing_(res_, endpoints, memory),
-        answers_(res_, memory),
-        incoming_(res_, endpoints, memory, answers_, outgoing_) {}
-  Result<void> create(uint64_t seed);
+  Exchange(Resources& res, Outgoing& outgoing, ReadAnswers& answers, Incoming& incoming)
+      : res_(res), outgoing_(outgoing), answers_(answers), incoming_(incoming) {}
 
-  // Resources of all parts of SES, including the present time.
-  Resources& resources() { return res_; }
-  const Resources& resources() const { return res_; }
-
-  Outgoing& outgoing() { return outgoing_; }
-  Incoming& incoming() { return incoming_; }
+  // Which jobs are secured, and in which domain; null: none is. The table outlives this. [TSS-074]
+  void secure(const tss::JobTable* jobs) { res_.jobs = jobs; }
 
   // After every call to Outgoing that may end an operation.
   void pass_ends() {
@@ -55,22 +41,6 @@ class Exchange final : public pds::Client {
   // undeliverable, no_key. [TSS-146]
   void end_domain(uint32_t sdi, Instant now);
 
-  // Prefetches what nearly every packet reads.
-  void prefetch() const {
-    prefetch_between(&res_, &res_.rng);
-    uet::prefetch(&res_.timers, 2 * kLineBytes);
-    uet::prefetch(&outgoing_.operations(), sizeof(Operations));
-    incoming_.prefetch();
-  }
-  // Then that message, one that is arriving, and the next timer; and what the message points to.
-  void prefetch(pds::MessageHandle message) const {
-    res_.timers.prefetch_next();
-    incoming_.prefetch_message();
-    outgoing_.operations().prefetch(message);
-  }
-  void prefetch_remote(pds::MessageHandle message) const {
-    outgoing_.operations().prefetch_remote(message);
-  }
   void advance(Instant now);
   Instant next_deadline() const;
   // Payloads that were copied when they were posted and that the peers may not have yet.
@@ -95,10 +65,10 @@ class Exchange final : public pds::Client {
   void on_pdc_closed(pds::PdcHandle pdc, PeerId peer, bool clean, Instant now) override;
 
  private:
-  Resources res_;
-  Outgoing outgoing_;
-  ReadAnswers answers_;
-  Incoming incoming_;
+  Resources& res_;
+  Outgoing& outgoing_;
+  ReadAnswers& answers_;
+  Incoming& incoming_;
 };
 
 }  // namespace uet::ses

@@ -22,11 +22,13 @@ Result<Ses*> Ses::create(Arena& arena, const Config& config, pds::PeerTable& pee
   Ses* ses = arena.make<Ses>(arena, config, peers, seed);
   if (ses == nullptr) return Errc::no_memory;
   Rng split(seed, 4);
-  UET_CHECK(ses->exchange_.resources().create());
+  UET_CHECK(ses->res_.create());
   const uint32_t regions = config.memory_regions + config.rendezvous_sends;
   UET_CHECK(ses->memory_.create(arena, regions, split.u64()));
   UET_CHECK(ses->endpoints_.create(split));
-  UET_CHECK(ses->exchange_.create(seed));
+  UET_CHECK(ses->outgoing_.create(seed));
+  UET_CHECK(ses->answers_.create());
+  UET_CHECK(ses->incoming_.create(seed));
   return ses;
 }
 
@@ -36,15 +38,15 @@ Result<ReceiveQueueId> Ses::open_shared(uint32_t rx_size) {
 
 Result<ReceiveQueueId> Ses::open_owned(uint32_t rx_size, ReceiveOwner& owner) {
   const ReceiveQueueId id = UET_TRY(endpoints_.open_shared(rx_size));
-  exchange_.incoming().owned().add(*endpoints_.get(id), owner);
+  incoming_.owned().add(*endpoints_.get(id), owner);
   return id;
 }
 
 void Ses::close_shared(ReceiveQueueId id, Instant now) {
   ReceiveQueue& queue = endpoints_.enter(id, now);
   UET_ASSERT(queue.is_shared && queue.endpoints.empty());
-  exchange_.incoming().delivery().close(queue);
-  exchange_.incoming().owned().remove(queue);
+  incoming_.delivery().close(queue);
+  incoming_.owned().remove(queue);
   endpoints_.close(queue);
 }
 
@@ -55,49 +57,49 @@ Result<EndpointId> Ses::open_endpoint(const EndpointName& name, const EndpointOp
 
 void Ses::close_endpoint(EndpointId id, Instant now) {
   Endpoint& ep = endpoints_.enter(id, now);
-  while (exchange_.outgoing().abort_next(ep)) exchange_.pass_ends();
-  exchange_.incoming().delivery().close(ep);
+  while (outgoing_.abort_next(ep)) exchange_.pass_ends();
+  incoming_.delivery().close(ep);
   endpoints_.close(ep);
 }
 
 Result<Taken> Ses::send(EndpointId id, const SendRequest& request, Instant now) {
-  return exchange_.outgoing().posting().send(endpoints_.enter(id, now), request);
+  return outgoing_.posting().send(endpoints_.enter(id, now), request);
 }
 
 Result<Taken> Ses::rma(EndpointId id, const RmaRequest& request, Instant now) {
-  return exchange_.outgoing().posting().rma(endpoints_.enter(id, now), request);
+  return outgoing_.posting().rma(endpoints_.enter(id, now), request);
 }
 
 Result<Taken> Ses::atomic(EndpointId id, const AtomicRequest& request, Instant now) {
-  return exchange_.outgoing().posting().atomic(endpoints_.enter(id, now), request);
+  return outgoing_.posting().atomic(endpoints_.enter(id, now), request);
 }
 
 void Ses::take_back(EndpointId id, uint64_t user, Instant now) {
-  exchange_.outgoing().take_back(endpoints_.enter(id, now), user);
+  outgoing_.take_back(endpoints_.enter(id, now), user);
 }
 
 Result<void> Ses::receive(EndpointId id, const ReceiveRequest& request, Instant now) {
-  return exchange_.incoming().delivery().receive(*endpoints_.enter(id, now).queue, request);
+  return incoming_.delivery().receive(*endpoints_.enter(id, now).queue, request);
 }
 
 Result<void> Ses::receive(ReceiveQueueId id, const ReceiveRequest& request, Instant now) {
-  return exchange_.incoming().delivery().receive(endpoints_.enter(id, now), request);
+  return incoming_.delivery().receive(endpoints_.enter(id, now), request);
 }
 
 bool Ses::cancel(EndpointId id, void* op_context, Instant now) {
   Endpoint& ep = endpoints_.enter(id, now);
   const bool has_own = !ep.queue->is_shared;
-  return (has_own && exchange_.incoming().delivery().cancel(*ep.queue, op_context).ok()) ||
-         exchange_.outgoing().cancel(ep, op_context);
+  return (has_own && incoming_.delivery().cancel(*ep.queue, op_context).ok()) ||
+         outgoing_.cancel(ep, op_context);
 }
 
 Result<void> Ses::cancel(ReceiveQueueId id, void* op_context, Instant now) {
-  return exchange_.incoming().delivery().cancel(endpoints_.enter(id, now), op_context);
+  return incoming_.delivery().cancel(endpoints_.enter(id, now), op_context);
 }
 
 void Ses::forget(PeerId peer, Instant now) {
-  exchange_.resources().now = now;
-  exchange_.outgoing().forget_peer(peer);
+  res_.now = now;
+  outgoing_.forget_peer(peer);
 }
 
 }  // namespace uet::ses

@@ -1,5 +1,5 @@
-// The interface of the semantic sublayer for its users: endpoints, posts, memory regions. It passes
-// posts to the halves in Exchange, which answers PDS.
+// The interface of the semantic sublayer for its users: endpoints, posts, memory regions. It owns
+// the two halves and passes posts to them; Exchange is what the layers below see.
 #pragma once
 
 #include "ses/config.h"
@@ -29,8 +29,8 @@ class Ses {
                              uint64_t seed);
   // The PDS below; called once before anything else (the two refer to each other).
   void attach(pds::Service& pds) {
-    exchange_.resources().pds = &pds;
-    exchange_.resources().announces = pds.heeds_backlog();
+    res_.pds = &pds;
+    res_.announces = pds.heeds_backlog();
   }
 
   using EndpointOptions = ses::EndpointOptions;
@@ -51,10 +51,10 @@ class Ses {
   // Until end_turn() owners may be asked, first for receives of what was kept for them before.
   // Begin and end a turn within a call of the owner.
   void begin_turn(Instant now) {
-    exchange_.resources().now = now;
-    exchange_.incoming().owned().begin_turn();
+    res_.now = now;
+    incoming_.owned().begin_turn();
   }
-  void end_turn() { exchange_.incoming().owned().end_turn(); }
+  void end_turn() { incoming_.owned().end_turn(); }
   // Call when no endpoint uses them any more. Posted receives end without a report.
   void close_shared(ReceiveQueueId id, Instant now);
 
@@ -98,10 +98,10 @@ class Ses {
   // Kept messages, for FI_PEEK, FI_CLAIM and FI_DISCARD.
   Claims& claims() { return claims_; }
   MemoryRegions& memory() { return memory_; }
-  const Counters& counters() const { return exchange_.resources().counters; }
-  const Config& config() const { return exchange_.resources().config; }
+  const Counters& counters() const { return res_.counters; }
+  const Config& config() const { return res_.config; }
 
-  // Calls of the layers below.
+  // The rest is what the layers below and their owner call.
   Exchange& exchange() { return exchange_; }
 
   // The application does not know the peer any more: what serves it is given back as it gets idle.
@@ -111,14 +111,20 @@ class Ses {
   // every packet reads; that message and more; what these point to.
   void prefetch(uint32_t step, pds::MessageHandle message = {}) const {
     if (step == 0) {
-      exchange_.prefetch();
+      uet::prefetch(&exchange_, sizeof(Exchange));
+      prefetch_between(&res_, &res_.rng);
+      uet::prefetch(&res_.timers, 2 * kLineBytes);
+      uet::prefetch(&outgoing_.operations(), sizeof(Operations));
+      incoming_.prefetch();
       uet::prefetch(&endpoints_, 2 * kLineBytes);
       uet::prefetch(&memory_, 2 * kLineBytes);
     } else if (step == 1) {
-      exchange_.prefetch(message);
+      res_.timers.prefetch_next();
+      incoming_.prefetch_message();
+      outgoing_.operations().prefetch(message);
       endpoints_.prefetch();
     } else {
-      exchange_.prefetch_remote(message);
+      outgoing_.operations().prefetch_remote(message);
       endpoints_.prefetch_first();
     }
   }
@@ -127,11 +133,19 @@ class Ses {
   void snapshot(Snapshot& out, Instant now);
 
   Ses(Arena& arena, const Config& config, pds::PeerTable& peers, uint64_t seed)
-      : exchange_(arena, config, peers, seed, endpoints_, memory_),
-        endpoints_(exchange_.resources()),
-        claims_(endpoints_, exchange_.incoming().kept(), exchange_.incoming().delivery()) {}
+      : res_(arena, config, peers, seed),
+        outgoing_(res_, endpoints_, memory_),
+        answers_(res_, memory_),
+        incoming_(res_, endpoints_, memory_, answers_, outgoing_),
+        exchange_(res_, outgoing_, answers_, incoming_),
+        endpoints_(res_),
+        claims_(endpoints_, incoming_.kept(), incoming_.delivery()) {}
 
  private:
+  Resources res_;
+  Outgoing outgoing_;
+  ReadAnswers answers_;
+  Incoming incoming_;
   Exchange exchange_;
   Endpoints endpoints_;
   Claims claims_;

@@ -82,7 +82,7 @@ KeptSnapshot copy_of(const UnexpectedMessage& m, const Endpoint& ep, const pds::
 }  // namespace
 
 void Ses::snapshot(Snapshot& out, Instant now) {
-  const pds::PeerTable& peers = *exchange_.resources().peers;
+  const pds::PeerTable& peers = *res_.peers;
   endpoints_.for_each_endpoint([&](Endpoint& ep) {
     ++out.endpoint_count;
     for (TxMessage& m : ep.operations) {
@@ -106,7 +106,7 @@ void Ses::snapshot(Snapshot& out, Instant now) {
       }
     }
   });
-  exchange_.incoming().snapshot(out, now);
+  incoming_.snapshot(out, now);
 }
 
 void Incoming::snapshot(Snapshot& out, Instant now) {

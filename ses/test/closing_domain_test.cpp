@@ -16,7 +16,7 @@ class ClosingDomainTest : public TargetTest {
     ASSERT_TRUE(secured_.create(arena_, 4, 1).ok());
     ASSERT_TRUE(secured_.bind(kJob, kDomain).ok());
     ASSERT_TRUE(secured_.bind(kOtherJob, kDomain + 1).ok());
-    for (Node* node : {a_.get(), b_.get()}) node->ses->exchange().resources().jobs = &secured_;
+    for (Node* node : {a_.get(), b_.get()}) node->ses->exchange().secure(&secured_);
     sdi_ = kDomain;
   }
   void receive(uintptr_t context = 1) {

@@ -35,8 +35,13 @@ class ExchangePartTest : public PartTest {
     create();
   }
   void create() {
-    exchange_.emplace(arena_, small(), peers_, 5, endpoints_, memory_);
-    EXPECT_TRUE(exchange_->create(1).ok());
+    outgoing_.emplace(res_, endpoints_, memory_);
+    answers_.emplace(res_, memory_);
+    incoming_.emplace(res_, endpoints_, memory_, *answers_, *outgoing_);
+    exchange_.emplace(res_, *outgoing_, *answers_, *incoming_);
+    EXPECT_TRUE(outgoing_->create(1).ok());
+    EXPECT_TRUE(answers_->create().ok());
+    EXPECT_TRUE(incoming_->create(1).ok());
   }
   // What one call of Exchange calls, while so many operations of SES itself end.
   template <class Act>
@@ -46,10 +51,13 @@ class ExchangePartTest : public PartTest {
     act(*exchange_);
     return calls();
   }
-  Instant now() { return exchange_->resources().now; }
+  Instant now() { return res_.now; }
   static pds::Failure failure(FailureReason reason) { return {.reason = reason}; }
 
   MemoryRegions memory_;
+  std::optional<Outgoing> outgoing_;
+  std::optional<ReadAnswers> answers_;
+  std::optional<Incoming> incoming_;
   std::optional<Exchange> exchange_;
 };
 
@@ -198,7 +206,7 @@ TEST_F(ExchangePartTest, TheEarlierDeadlineIsTheNextOne) {
   answers().to_exchange.deadline = kLater + Duration::seconds(1);
   EXPECT_EQ(exchange_->next_deadline(), kLater + Duration::seconds(1));
   TimerNode timer(0);
-  exchange_->resources().timers.arm(timer, soon);
+  res_.timers.arm(timer, soon);
   EXPECT_GE(exchange_->next_deadline(), soon);
   EXPECT_LT(exchange_->next_deadline(), kLater + Duration::seconds(1));
   EXPECT_EQ(of([](Exchange& x) { x.advance(kLater); }), Calls{"incoming advance"});

@@ -115,7 +115,7 @@ uint32_t ProgressEngine::flush_copies(Duration limit) {
   for (;;) {
     Instant until;
     const auto look = [&](fep::Engine& engine, Instant now) {
-      left = engine.fep().ses().exchange().copies().now;
+      left = engine.fep().copies().now;
       if (left == 0) return;
       policy_.on_ran(now);
       until = engine.progress(now) ? now : std::min({end, wake_by(now), now + kAbsence});
