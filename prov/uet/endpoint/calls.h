@@ -46,6 +46,13 @@ inline MessageCall with_tag(MessageCall call, uint64_t tag, uint64_t ignore) {
 
 inline struct iovec to_iovec(const void* buf, size_t len) { return {const_cast<void*>(buf), len}; }
 
+// Where a call without a message structure reads or writes.
+struct RemoteAt {
+  fi_addr_t peer;
+  uint64_t addr;
+  uint64_t key;
+};
+
 struct RmaCall {
   const struct iovec* iov = nullptr;
   size_t count = 0;

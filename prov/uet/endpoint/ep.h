@@ -51,9 +51,9 @@ class Endpoint {
 };
 
 // The operation tables.
-extern struct fi_ops_msg message_ops;    // msg.cpp
-extern struct fi_ops_tagged tagged_ops;  // tagged.cpp
-extern struct fi_ops_rma rma_ops;        // rma.cpp
-extern struct fi_ops_atomic atomic_ops;  // atomic.cpp
+extern struct fi_ops_msg message_ops;    // api/message_calls.cpp
+extern struct fi_ops_tagged tagged_ops;  // api/message_calls.cpp
+extern struct fi_ops_rma rma_ops;        // api/rma_calls.cpp
+extern struct fi_ops_atomic atomic_ops;  // api/atomic_calls.cpp
 
 }  // namespace uet::prov
