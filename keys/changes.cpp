@@ -23,6 +23,9 @@ void compare_keys(const DomainEntry& before, const DomainEntry& after, std::vect
       if (old_key->expires != new_key->expires) {
         out.push_back({ChangeKind::expiry_changed, sdi, an});
       }
+      if (old_key->epoch != new_key->epoch || old_key->epoch_floor != new_key->epoch_floor) {
+        out.push_back({ChangeKind::epochs_changed, sdi, an});
+      }
       continue;
     }
     if (old_key != nullptr) out.push_back({ChangeKind::key_removed, sdi, an});

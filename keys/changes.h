@@ -15,6 +15,7 @@ enum class ChangeKind : uint8_t {
   key_removed,     // overwrite it now
   key_added,       // good for receiving
   expiry_changed,  // of a key that stays
+  epochs_changed,  // the same
   transmit,        // send with this key from now on
 };
 

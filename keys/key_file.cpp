@@ -124,6 +124,24 @@ std::vector<ClientEntry> clients_of(const Context& in, const toml::node& value) 
   return clients;
 }
 
+// A source: an address, or an SSI. [TSS-088]
+tss::Identity member_of(const Context& in, const toml::node& node) {
+  if (node.is_integer()) {
+    return tss::Identity::of(static_cast<uint32_t>(number(in, "members", node, 0xFFFFFFFF)));
+  }
+  const auto address = wire::parse_ip_address(node.value_or(std::string_view{}));
+  if (!address.ok()) in.at(node).fail("members", "each is an IP address or an SSI");
+  return tss::Identity::of(*address);
+}
+
+std::vector<tss::Identity> members_of(const Context& in, const toml::node& value) {
+  const toml::array* const all = value.as_array();
+  if (all == nullptr) in.at(value).fail("members", "is a list of sources");
+  std::vector<tss::Identity> members;
+  for (const toml::node& one : *all) members.push_back(member_of(in, one));
+  return members;
+}
+
 constexpr uint64_t kSecondsMax = 10 * 365 * uint64_t{86400};
 
 // A field of a domain outside its keys. False: there is no such field.
@@ -142,6 +160,9 @@ bool set_term(const Context& in, DomainEntry& domain, std::string_view field,
   } else if (field == "clients") {
     domain.clients = clients_of(in, value);
     terms.use_ssi = terms.has_clients = true;
+  } else if (field == "members") {
+    domain.members = members_of(in, value);
+    terms.has_members = true;
   } else if (field == "policy") {
     domain.policy = choice<tss::Policy>(in, field, value, kPolicies);
   } else if (field == "jobs") {
@@ -198,7 +219,8 @@ int64_t time_of(const Context& in, std::string_view field, const toml::node& val
          int64_t{60} * t.offset->minutes;
 }
 
-KeyEntry key_of(const Context& in, const toml::table& table, const std::string& shared) {
+KeyEntry key_of(const Context& in, tss::Mode mode, const toml::table& table,
+                const std::string& shared) {
   KeyEntry entry;
   std::string line = shared;
   for (const auto& [field, value] : table) {
@@ -206,6 +228,10 @@ KeyEntry key_of(const Context& in, const toml::table& table, const std::string& 
       entry.created = time_of(in, field, value);
     } else if (field == "expires") {
       entry.expires = time_of(in, field, value);
+    } else if (field == "epoch" && mode != tss::Mode::client) {
+      entry.epoch = static_cast<uint16_t>(number(in, field, value, 0xFFFF));
+    } else if (field == "epoch_floor" && mode != tss::Mode::client) {
+      entry.epoch_floor = static_cast<uint16_t>(number(in, field, value, 0xFFFF));
     } else if (field == "an" || field == "epoch") {
       line += word_of(in, field, value);
     } else if (field == "secret") {
@@ -231,7 +257,7 @@ void read_keys(const Context& in, DomainEntry& domain, const toml::table& table,
   for (const toml::node& one : *keys) {
     const toml::table* const key = one.as_table();
     if (key == nullptr) in.at(one).fail("key", "is a table, [[domain.key]]");
-    domain.keys.push_back(key_of(in, *key, shared));
+    domain.keys.push_back(key_of(in, domain.terms.mode, *key, shared));
     const bool an = domain.keys.back().key.an;
     if (domain.key(an) != &domain.keys.back()) in.at(one).fail("an", "two keys have the same");
   }
@@ -259,6 +285,9 @@ DomainEntry read_domain(const Context& in, const toml::table& table) {
   if (domain.terms.has_clients && domain.terms.mode != tss::Mode::server) {
     in.at(table).fail("clients", "only a domain of mode server has clients");
   }
+  const bool is_odd = std::ranges::any_of(
+      domain.members, [&](const tss::Identity& one) { return one.is_ssi != domain.terms.use_ssi; });
+  if (is_odd) in.at(table).fail("members", "are SSIs where the domain has SSIs, else addresses");
   // IPv6 is judged where the address is known.
   if (const char* problem = tss::problem_of(domain.terms, wire::IpFamily::v4)) {
     in.at(table).fail("sdi", problem);

@@ -25,6 +25,10 @@ struct KeyEntry {
   tss::Key key;
   std::optional<int64_t> created;  // seconds since 1970
   std::optional<int64_t> expires;
+  // From a key manager that counts epochs: that of the packets of this host, and that below which
+  // sources are late of which nothing is known. Not in mode client. [TSS-052, TSS-055]
+  std::optional<uint16_t> epoch;
+  std::optional<uint16_t> epoch_floor;
 
   KeyEntry() = default;
   KeyEntry(const KeyEntry&) = default;
@@ -42,6 +46,7 @@ struct ClientEntry {
 struct DomainEntry {
   tss::DomainTerms terms;
   std::vector<ClientEntry> clients;
+  std::vector<tss::Identity> members;  // with terms.has_members [TSS-088]
   tss::Policy policy = tss::Policy::require;
   std::vector<uint32_t> jobs;  // JobIDs; empty: no job is bound to it
   std::vector<KeyEntry> keys;  // one or two, of different AN

@@ -28,6 +28,13 @@ std::string hex_number(uint64_t value) {
   return text;
 }
 
+std::string quoted(const wire::IpAddress& address) {
+  char text[64];
+  wire::Text to(text);
+  wire::print(to, address);
+  return std::string("\"") + text + "\"";
+}
+
 std::string secret_of(const tss::Key& key) {
   return hex(key.secret) + (key.mode == tss::Mode::client ? hex(key.iv_mask) : "");
 }
@@ -78,7 +85,9 @@ std::string terms_text(const tss::DomainTerms& terms) {
 std::string key_text(const KeyEntry& entry) {
   std::string text = "\n[[domain.key]]\nan = " + std::to_string(entry.key.an ? 1 : 0) +
                      "\nsecret = \"" + secret_of(entry.key) + "\"\n";
-  if (entry.key.epoch) text += "epoch = " + std::to_string(*entry.key.epoch) + "\n";
+  const std::optional<uint16_t> epoch = entry.key.epoch ? entry.key.epoch : entry.epoch;
+  if (epoch) text += "epoch = " + std::to_string(*epoch) + "\n";
+  if (entry.epoch_floor) text += "epoch_floor = " + std::to_string(*entry.epoch_floor) + "\n";
   if (entry.created) text += "created = " + text_of_time(*entry.created) + "\n";
   if (entry.expires) text += "expires = " + text_of_time(*entry.expires) + "\n";
   return text;
@@ -93,13 +102,18 @@ std::string domain_text(const DomainEntry& domain) {
   if (terms.has_clients) {
     std::string clients;
     for (const ClientEntry& one : domain.clients) {
-      char address[64];
-      wire::Text to(address);
-      wire::print(to, one.address);
-      clients += std::string(clients.empty() ? "" : ", ") + "{ address = \"" + address +
-                 "\", ssi = " + hex_number(one.ssi) + " }";
+      clients += std::string(clients.empty() ? "" : ", ") + "{ address = " + quoted(one.address) +
+                 ", ssi = " + hex_number(one.ssi) + " }";
     }
     text += "clients = [" + clients + "]\n";
+  }
+  if (terms.has_members) {
+    std::string members;
+    for (const tss::Identity& one : domain.members) {
+      members +=
+          (members.empty() ? "" : ", ") + (one.is_ssi ? hex_number(one.ssi) : quoted(one.address));
+    }
+    text += "members = [" + members + "]\n";
   }
   if (!domain.jobs.empty()) {
     std::string jobs;

@@ -79,6 +79,8 @@ void Keyring::apply(const Change& change, const KeyFile& before, Present present
       return add_key(*entry, change.an, present);
     case ChangeKind::expiry_changed:
       return move_expiry(*entry, change.an, present);
+    case ChangeKind::epochs_changed:
+      return set_epochs(*entry, change.an);
     case ChangeKind::transmit:
       return transmit(*entry, present);
   }
@@ -98,6 +100,17 @@ void Keyring::end_closing(const Closing& over) {
 void Keyring::transmit(const DomainEntry& entry, Present present) {
   tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
   if (domain != nullptr) (void)domain->transmit_with(entry.transmit, present.now);
+}
+
+// Epochs only advance: with another key they begin anew. [TSS-052]
+void Keyring::set_epochs(const DomainEntry& entry, bool an) {
+  tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
+  if (domain == nullptr || domain->slot(an).serial == 0) return;
+  const KeyEntry& key = *entry.key(an);
+  domain->set_epoch_floor(an, key.epoch_floor);
+  if (key.epoch && !domain->advance_epoch(an, *key.epoch).ok()) {
+    fail_domain(source_->name(), entry.terms.sdi, "epoch: is older than the one in use");
+  }
 }
 
 // A key that was expired is installed again.
@@ -123,6 +136,10 @@ void Keyring::add_domain(const DomainEntry& entry) {
     const auto known = domains_.add_client(entry.terms.sdi, client.address, client.ssi);
     if (!known.ok()) fail_domain(source_->name(), entry.terms.sdi, "clients: no room ([limits])");
   }
+  for (const tss::Identity& member : entry.members) {
+    const auto known = domains_.add_member(entry.terms.sdi, member);
+    if (!known.ok()) fail_domain(source_->name(), entry.terms.sdi, "members: no room ([limits])");
+  }
 }
 
 void Keyring::add_key(const DomainEntry& entry, bool an, Present present) {
@@ -134,6 +151,7 @@ void Keyring::add_key(const DomainEntry& entry, bool an, Present present) {
   if (!installed.ok() && installed.error() != Errc::exists) {
     fail_domain(source_->name(), entry.terms.sdi, name(installed.error()));
   }
+  set_epochs(entry, an);
 }
 
 void Keyring::run(Instant now) {

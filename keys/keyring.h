@@ -85,6 +85,7 @@ class Keyring {
   void end_closing(const Closing& over);
   void grant(const DomainEntry& entry);
   void transmit(const DomainEntry& entry, Present present);
+  void set_epochs(const DomainEntry& entry, bool an);
   void move_expiry(const DomainEntry& entry, bool an, Present present);
   static Instant expiry_of(const KeyEntry& key, Present present);
   void add_domain(const DomainEntry& entry);

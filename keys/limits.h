@@ -27,6 +27,7 @@ inline constexpr Limit kLimits[] = {
     {"domains", &Limits::domains, 1, 65536},
     {"ready_keys", &Limits::ready_keys, 2, 1 << 20},
     {"clients", &Limits::clients, 1, 1 << 20},
+    {"members", &Limits::members, 1, 1 << 20},
     {"sources", &Limits::sources, 1, 1 << 20},
     {"replay_packets", &Limits::replay_packets, 64, 1 << 20},
     {"derivations_per_second", &Limits::derivations_per_second, 1, 100'000'000},

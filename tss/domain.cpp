@@ -132,7 +132,7 @@ Result<void> SecureDomain::advance_epoch(bool an, uint16_t epoch) {
   return {};
 }
 
-void SecureDomain::set_epoch_floor(bool an, uint16_t epoch) {
+void SecureDomain::set_epoch_floor(bool an, std::optional<uint16_t> epoch) {
   if (slot(an).serial != 0) slot(an).floor = epoch;
 }
 
@@ -150,7 +150,7 @@ Rotation SecureDomain::rotation_due(Instant now) const {
 
 KeySlot* SecureDomain::tx_slot(Instant now) {
   KeySlot& of = slot(tx_an_);
-  return is_enabled_ && has_tx_ && of.is_live(now) ? &of : nullptr;
+  return has_tx_ && of.is_live(now) ? &of : nullptr;
 }
 
 // The mean of the last second: what of the second before lies within it counts in proportion.

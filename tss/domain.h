@@ -112,18 +112,14 @@ class SecureDomain {
   // The first counters of a new key are these; see TxCounter. A grant with `from` where the last
   // one ended extends it. [TSS-043]
   void grant(bool an, uint64_t from, uint64_t until);
-  // This end left and joined again with the same key. Epochs only advance. Errc::invalid for an
-  // older one, and for a client, whose key is for one epoch. For a key manager that counts epochs:
-  // key files do not, and stored counters keep nonces apart [TSS-043]. [TSS-052, TSS-053]
+  // This end left and joined again with the same key, says its key manager. Epochs only advance.
+  // Errc::invalid for an older one, and for a client, whose key is for one epoch. [TSS-052,
+  // TSS-053]
   Result<void> advance_epoch(bool an, uint16_t epoch);
-  // Sources that nothing is known of are judged as if this epoch were theirs. The same. [TSS-055]
-  void set_epoch_floor(bool an, uint16_t epoch);
+  // Sources that nothing is known of are judged as if this epoch were theirs; none: all of their
+  // epochs are good. [TSS-055]
+  void set_epoch_floor(bool an, std::optional<uint16_t> epoch);
   Rotation rotation_due(Instant now) const;
-
-  // A disabled domain seals and opens nothing. The reference has this switch beside the keys; a
-  // keyring removes domains instead. [TSS-086]
-  void set_enabled(bool is_enabled) { is_enabled_ = is_enabled; }
-  bool is_enabled() const { return is_enabled_; }
 
   // For Sealer and Opener.
   const DomainTerms& terms() const { return terms_; }
@@ -157,7 +153,6 @@ class SecureDomain {
   Sources* sources_ = nullptr;
   bool has_tx_ = false;
   bool tx_an_ = false;
-  bool is_enabled_ = true;
   bool is_alarmed_ = false;
   bool is_latched_ = false;
   Forgeries forgeries_;

@@ -88,7 +88,8 @@ void Domains::remove(uint32_t sdi) {
   if (domain == nullptr) return;
   domain->remove(false);
   domain->remove(true);
-  forget_clients(sdi);
+  forget(members_, sdi);
+  forget(clients_, sdi);
   removed_counts_ += domain->counts();
   by_sdi_.erase(sdi);
   last_ = nullptr;
@@ -134,15 +135,16 @@ std::optional<uint32_t> Domains::client_of(uint32_t sdi, const wire::IpAddress& 
 }
 
 // A map may not change while one walks over it.
-void Domains::forget_clients(uint32_t sdi) {
+template <class Map>
+void Domains::forget(Map& map, uint32_t sdi) {
   std::array<Member, 64> some;
   size_t count = 0;
   do {
     count = 0;
-    clients_.for_each([&](const Member& client, uint32_t&) {
-      if (client.sdi == sdi && count < some.size()) some[count++] = client;
+    map.for_each([&](const Member& one, auto&) {
+      if (one.sdi == sdi && count < some.size()) some[count++] = one;
     });
-    for (size_t i = 0; i < count; ++i) clients_.erase(some[i]);
+    for (size_t i = 0; i < count; ++i) map.erase(some[i]);
   } while (count == some.size());
 }
 

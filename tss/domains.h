@@ -52,8 +52,8 @@ class Domains {
 
   // A key with a unique serial number. Errc::not_found without the domain.
   Result<void> install(const Key& key, Instant now, Instant expires = Instant::never());
-  // A source that a domain with has_members takes. Errc::again: no room. The list is optional, and
-  // key files have none. [TSS-088]
+  // A source that a domain with has_members takes. Errc::again: no room. It is removed with the
+  // domain. [TSS-088]
   Result<void> add_member(uint32_t sdi, const Identity& source);
   bool is_member(uint32_t sdi, const Identity& source) const;
 
@@ -86,7 +86,8 @@ class Domains {
     }
   };
 
-  void forget_clients(uint32_t sdi);
+  template <class Map>
+  static void forget(Map& map, uint32_t sdi);
 
   std::span<KeySecret> secrets_;
   KeyCache keys_;

@@ -76,8 +76,8 @@ std::optional<Refusal> Opener::check(Arrived& in, Instant now) {
   if (in.domain == nullptr) return Refusal::unknown_domain;  // 3 [TSS-085]
   const DomainTerms& terms = in.domain->terms();
   in.slot = &in.domain->slot(in.header.an);
-  if (!in.domain->is_enabled() || !in.slot->is_live(now)) return Refusal::no_key;  // 4 [TSS-086]
-  if (in.domain->is_latched()) return Refusal::latched;                            // 5 [TSS-087]
+  if (!in.slot->is_live(now)) return Refusal::no_key;           // 4 [TSS-086]
+  if (in.domain->is_latched()) return Refusal::latched;         // 5 [TSS-087]
   const bool has_right_form = in.header.sp == terms.use_ssi &&  // 6 [TSS-017, TSS-088]
                               is_allowed(terms.mode, in.header, in.route.source.family);
   if (!has_right_form) return Refusal::wrong_source_form;
@@ -155,7 +155,7 @@ std::span<std::byte> Opener::peek_trimmed(std::span<const std::byte> packet, con
   const auto header = TssHeader::parse(r);
   if (!header.ok()) return {};
   SecureDomain* const domain = domains_.find(header->sdi);
-  if (domain == nullptr || !domain->is_enabled()) return {};
+  if (domain == nullptr) return {};
   const KeySlot& slot = domain->slot(header->an);
   if (!slot.is_live(now) || header->sp != domain->terms().use_ssi) return {};
   ReadyKey* const key = domains_.keys().find(ready_name(slot, *header, route.source), last_);

@@ -100,7 +100,8 @@ TEST(KeyFileTest, LimitsAreFields) {
   for (const Row& row :
        {Row{"domains", &Limits::domains, 1, 65536},
         Row{"ready_keys", &Limits::ready_keys, 2, 1048576},
-        Row{"clients", &Limits::clients, 1, 1048576}, Row{"sources", &Limits::sources, 1, 1048576},
+        Row{"clients", &Limits::clients, 1, 1048576}, Row{"members", &Limits::members, 1, 1048576},
+        Row{"sources", &Limits::sources, 1, 1048576},
         Row{"replay_packets", &Limits::replay_packets, 64, 1048576},
         Row{"derivations_per_second", &Limits::derivations_per_second, 1, 100'000'000},
         Row{"derivations_at_once", &Limits::derivations_at_once, 1, 1'000'000},
@@ -124,7 +125,7 @@ TEST(KeyFileTest, LimitsAreFields) {
   }
   EXPECT_EQ(problem_of("[limits]\nreplay_packets = 100\n"),
             "keys.toml:1: replay_packets: is a power of two");
-  EXPECT_EQ(problem_of("[limits]\nmembers = 1\n"), "keys.toml:2: members: there is no such limit");
+  EXPECT_EQ(problem_of("[limits]\nmemory = 1\n"), "keys.toml:2: memory: there is no such limit");
 }
 
 // [TSS-147] The clients of a server with SSIs.
@@ -159,6 +160,51 @@ TEST(KeyFileTest, AServerListsItsClients) {
   }
   EXPECT_EQ(problem_of(server("[]", "cluster")),
             "keys.toml:1: clients: only a domain of mode server has clients");
+}
+
+// [TSS-088] The only sources that a domain takes: addresses, or SSIs where it has them.
+TEST(KeyFileTest, ADomainListsItsMembers) {
+  const KeyFile file = parse(domain("members = [\"10.0.0.5\", \"fd00::6\"]\n"));
+  const DomainEntry& one = file.domains.at(0);
+  EXPECT_TRUE(one.terms.has_members);
+  EXPECT_EQ(one.members, (std::vector{tss::Identity::of(wire::IpAddress::v4(0x0A000005)),
+                                      tss::Identity::of(*wire::parse_ip_address("fd00::6"))}));
+  EXPECT_EQ(text_of(parse(text_of(file))), text_of(file));
+  EXPECT_TRUE(changes(file, parse(text_of(file))).empty());
+  EXPECT_EQ(changes(file, parse(domain("members = []\n"))).size(), 1u) << "the list is a term";
+  EXPECT_FALSE(parse(domain()).domains.at(0).terms.has_members) << "without a list all are taken";
+  const KeyFile ssis = parse(domain("ssi = 1\nmembers = [1, 0x20]\n"));
+  EXPECT_EQ(ssis.domains.at(0).members,
+            (std::vector{tss::Identity::of(1), tss::Identity::of(0x20)}));
+  EXPECT_EQ(text_of(parse(text_of(ssis))), text_of(ssis));
+  const std::string at = "keys.toml:4: members: ";
+  EXPECT_EQ(problem_of(domain("members = 5\n")), at + "is a list of sources");
+  EXPECT_EQ(problem_of(domain("members = [\"x\"]\n")), at + "each is an IP address or an SSI");
+  EXPECT_EQ(problem_of(domain("members = [-1]\n")), at + "is a whole number from 0 to 4294967295");
+  for (const char* const odd : {"members = [5]\n", "ssi = 1\nmembers = [\"10.0.0.5\"]\n"}) {
+    EXPECT_EQ(problem_of(domain(odd)),
+              "keys.toml:1: members: are SSIs where the domain has SSIs, else addresses");
+  }
+}
+
+// [TSS-052, TSS-055] From a key manager that counts epochs.
+TEST(KeyFileTest, AKeyHasItsEpochs) {
+  const KeyFile file = parse(domain() + "epoch = 5\nepoch_floor = 65535\n");
+  const KeyEntry& one = file.domains.at(0).keys.back();
+  EXPECT_EQ(one.epoch, 5);
+  EXPECT_EQ(one.epoch_floor, 65535);
+  EXPECT_FALSE(one.key.epoch.has_value()) << "the key is for all epochs";
+  EXPECT_EQ(text_of(parse(text_of(file))), text_of(file));
+  const auto later = changes(file, parse(domain() + "epoch = 6\nepoch_floor = 65535\n"));
+  ASSERT_EQ(later.size(), 1u);
+  EXPECT_EQ(later[0].kind, ChangeKind::epochs_changed);
+  EXPECT_EQ(changes(file, parse(domain() + "epoch = 5\n")), later);
+  for (const char* const field : {"epoch", "epoch_floor"}) {
+    const std::string problem = problem_of(domain() + field + " = 65536\n");
+    EXPECT_NE(problem.find(std::string(field) + ": is a whole number from 0 to 65535"),
+              std::string::npos)
+        << problem;
+  }
 }
 
 // [TSS-031]

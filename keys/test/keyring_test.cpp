@@ -294,6 +294,44 @@ TEST_F(KeyringTest, TermsMayChange) {
   EXPECT_TRUE(a.opens(packet, a));
 }
 
+// [TSS-088] The list of members is a term of the domain: a reload replaces it.
+TEST_F(KeyringTest, OnlyMembersAreTaken) {
+  const auto with = [](const std::string& members) {
+    return "[[domain]]\nsdi = 7\nmode = \"cluster\"\nmembers = [" + members + "]\ntransmit = 0\n" +
+           key(0, '1');
+  };
+  write(with("\"10.0.0.1\""));
+  Process a(paths("a"), 1), b(paths("b"), 2), c(paths("c"), 3);
+  EXPECT_TRUE(b.opens(a.seal(b), a));
+  EXPECT_FALSE(b.opens(c.seal(b), c));
+  write(with("\"10.0.0.3\""));
+  b.ring->reload({kBegin, kUnix});
+  EXPECT_FALSE(b.opens(a.seal(b), a));
+  EXPECT_TRUE(b.opens(c.seal(b), c));
+  write(with("\"10.0.0.1\", \"10.0.0.3\""));
+  EXPECT_THROW(b.ring->reload({kBegin, kUnix}), KeyFileError) << "more than there is room for";
+}
+
+// [TSS-052, TSS-055] A key manager that counts epochs states them in the keys that it gives.
+TEST_F(KeyringTest, EpochsComeWithTheKeys) {
+  write(domain(0, key(0, '1', "epoch = 30000\n")));
+  Process a(paths("a"), 1);
+  write(domain(0, key(0, '1', "epoch_floor = 30017\n")));
+  Process b(paths("b"), 2);
+  EXPECT_FALSE(b.opens(a.seal(b), a)) << "17 epochs behind";
+  write(domain(0, key(0, '1', "epoch = 30001\n")));
+  EXPECT_EQ(a.ring->reload({kBegin, kUnix}).size(), 1u);
+  EXPECT_TRUE(b.opens(a.seal(b), a));
+  write(domain(0, key(0, '1', "epoch = 30000\n")));
+  EXPECT_THROW(a.ring->reload({kBegin, kUnix}), KeyFileError);
+  EXPECT_TRUE(b.opens(a.seal(b), a)) << "an older epoch changes nothing";
+  write(domain(0, key(0, '1')));
+  b.ring->reload({kBegin, kUnix});
+  write(domain(0, key(0, '1', "epoch = 5\n")));
+  Process c(paths("c"), 3);
+  EXPECT_TRUE(b.opens(c.seal(b), c)) << "without a floor no first packet is too old";
+}
+
 // [TSS-074]
 TEST_F(KeyringTest, JobsAreBoundAsTheFileSays) {
   write(domain(0, key(0, '1')));

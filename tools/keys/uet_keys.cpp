@@ -245,6 +245,8 @@ Json json_of(const DomainEntry& domain, bool with_secrets) {
   for (const KeyEntry& entry : domain.keys) {
     Json key = {{"an", entry.key.an ? 1 : 0}, {"check", check_value(entry.key)}};
     if (entry.key.epoch) key["epoch"] = *entry.key.epoch;
+    if (entry.epoch) key["epoch"] = *entry.epoch;
+    if (entry.epoch_floor) key["epoch_floor"] = *entry.epoch_floor;
     if (entry.created) key["created"] = text_of_time(*entry.created);
     if (entry.expires) key["expires"] = text_of_time(*entry.expires);
     if (with_secrets) key["line"] = key_line(entry.key);

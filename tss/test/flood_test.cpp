@@ -214,7 +214,7 @@ TEST_F(FloodTest, ATrimmedPacketCanBeReadOnceItsKeyIsReady) {
   EXPECT_EQ(peek(sealed).size(), 128u) << "no more than there is room for";
   for (const size_t size : {0U, 3U, 11U})
     EXPECT_EQ(peek(Octets(cut.begin(), cut.begin() + size)), "");
-  b_->domains.find(kSdi)->set_enabled(false);
+  b_->domains.find(kSdi)->remove(false);
   EXPECT_EQ(peek(cut), "");
 }
 

@@ -109,7 +109,7 @@ TEST_F(ClusterTest, WithoutALiveKeyNothingOpens) {
   Octets other_an = packet();
   other_an[0] ^= std::byte{1};
   EXPECT_EQ(b_.verdict(other_an, kThere), "no_key");
-  b_.domains.find(kSdi)->set_enabled(false);
+  b_.domains.find(kSdi)->remove(false);
   EXPECT_EQ(b_.verdict(packet(), kThere), "no_key");
   EXPECT_EQ(b_.counted(Count::in_invalid_sa), 2u);
   EXPECT_TRUE(b_.seal(content(), kBack).empty());
@@ -149,6 +149,9 @@ TEST_F(ClusterTest, OnlyMembersAreTakenWhereThereIsAList) {
   EXPECT_EQ(c.verdict(packet(), kThere), "ok");
   const Route from_three = udp_route(v4(3), v4(2));
   EXPECT_EQ(c.verdict(a_.seal(content(), from_three), from_three), "not_a_member");
+  c.domains.remove(kSdi);
+  c.add(terms);
+  EXPECT_FALSE(c.domains.is_member(kSdi, Identity::of(v4(1)))) << "the list goes with the domain";
 }
 
 // [TSS-102, TSS-109] What cannot be sealed does not leave, and the reason is counted.
