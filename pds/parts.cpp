@@ -15,11 +15,12 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       idle(peers),
       proofs(res, schedule),
       replies(res, proofs),
+      target_counts(peers, shares, proofs),
       secure_psn(res),
       store(res, table, schedule),
       reorder(res),
       closing(res, schedule),
-      ending(res, table, flow_table, shares, schedule, contexts, proofs, secure_psn, closing, store,
+      ending(res, table, flow_table, target_counts, schedule, contexts, secure_psn, closing, store,
              reorder),
       loss(res, schedule),
       outbox(res, schedule, idle, proofs, closing, loss),
@@ -32,8 +33,9 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       nack_reader(res, schedule, idle, proofs, closing, ending, loss, probes),
       deadlines(res, schedule, proofs, closing, ending, loss, probes, steps, inbox),
       reclaim(res, table, shares, idle, proofs, closing, ending),
-      door(res, table, shares, schedule, contexts, idle, proofs, replies, secure_psn, closing,
-           ending, reclaim),
+      challenger(res, table, proofs, replies),
+      opening(res, table, schedule, contexts, idle, secure_psn, target_counts),
+      door(res, table, replies, closing, ending, reclaim, challenger, opening),
       connectionless({res.config, res.peers, res.client, res.counters}, res.cms, random),
       flows(res, table, flow_table, connectionless, schedule, contexts, idle, secure_psn, closing,
             ending, reclaim),
@@ -41,8 +43,10 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
             flows),
       reports(res, table, connectionless, schedule, closing, ending, loss),
       trimmed(res, table, connectionless, replies, loss, destination, inbox),
-      demux(res, table, connectionless, schedule, idle, replies, steps, inbox, ack_reader,
-            nack_reader, door, trimmed) {}
+      lookup(res, table, replies, door),
+      requests(res, lookup, door, schedule, idle, replies, steps, inbox),
+      answers(res, lookup, requests, steps, ack_reader, nack_reader),
+      demux(res, connectionless, replies, trimmed, lookup, requests, answers) {}
 
 Result<void> Parts::create(Arena& arena) {
   const Config& config = res.config;
@@ -84,11 +88,11 @@ void Parts::prefetch() const {
   prefetch_between(&loss, &deadlines);
   connectionless.prefetch();
   prefetch_between(&flows, &trimmed);
-  uet::prefetch(&demux, 2 * kLineBytes);
+  uet::prefetch(&lookup, 4 * kLineBytes);
 }
 
 void Parts::prefetch(const Pdc& pdc) const {
-  demux.prefetch_rest(pdc);
+  lookup.prefetch_rest(pdc);
   pdc.rx.prefetch();
   uet::prefetch(pdc.flow, sizeof(Flow));
   if (!pdc.tx.empty()) {

@@ -34,6 +34,7 @@ struct Parts {
   IdleList idle;
   Proofs proofs;
   Replies replies;
+  TargetCounts target_counts;
   SecurePsn secure_psn;
   ResponseStore store;
   ReorderBuffer reorder;
@@ -53,12 +54,17 @@ struct Parts {
   NackReader nack_reader;
   Deadlines deadlines;
   Reclaim reclaim;
+  Challenger challenger;
+  Opening opening;
   Door door;
   Connectionless connectionless;
   Flows flows;
   Turns turns;
   PathReports reports;
   Trimmed trimmed;
+  Lookup lookup;
+  RequestDemux requests;
+  AnswerDemux answers;
   Demux demux;
 };
 

@@ -34,10 +34,10 @@ void Pds::receive(std::span<const RxDatagram> datagrams, Instant now) {
 }
 MessageHandle Pds::prefetch(uint32_t step, std::span<const std::byte> datagram) const {
   if (step == 0) parts_.prefetch();
-  if (step == 1) parts_.demux.prefetch_id(datagram);
-  if (step == 2) parts_.demux.prefetch_pdc(datagram);
+  if (step == 1) parts_.lookup.prefetch_id(datagram);
+  if (step == 2) parts_.lookup.prefetch_pdc(datagram);
   if (step < 3) return {};
-  const Pdc* const pdc = parts_.demux.pdc_ahead(datagram);
+  const Pdc* const pdc = parts_.lookup.pdc_ahead(datagram);
   if (pdc == nullptr) return {};
   if (step == 3) parts_.prefetch(*pdc);
   return pdc->messages.current();

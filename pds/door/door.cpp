@@ -7,36 +7,6 @@
 
 namespace uet::pds {
 
-// A SYN without a PDC, and in the clear. True: it was answered with a challenge, and opens nothing.
-// `is_proven`: it answers one.
-bool Door::is_challenged(const Inbound& in, const FabricAddress& from, bool& is_proven,
-                         Instant now) {
-  if (in.sdi() != 0 || res_.config.challenge_above == 0) return false;
-  is_proven = challenge_.is_answered(from, in.spdcid, in.start_psn, now);
-  if (is_proven || !challenge_.is_on(proofs_.half_open() >= res_.config.challenge_limit(), now)) {
-    return false;
-  }
-  if (!challenges_.take(res_.config.challenges_per_second, now)) {
-    res_.counters.add(Count::drop_nack_limited);
-    return true;
-  }
-  wire::Nack h;
-  h.nack_code = wire::NackCode::new_start_psn;
-  h.nack_psn = in.psn();
-  h.m = in.trigger.ce;
-  h.retx = in.trigger.retx;
-  h.dpdcid = in.spdcid;
-  PeerId id;
-  const bool is_known = res_.peers.find(from, id) != nullptr;
-  const auto is_taken = [&](Psn start) {
-    return is_known && table_.find_tombstone(id, in.spdcid, start) != nullptr;
-  };
-  h.payload = challenge_.ask(from, in.spdcid, now, is_taken).value();
-  res_.counters.add(Count::challenged);
-  replies_.queue_nack(h, from, in.trigger.ev, 0);
-  return true;
-}
-
 // T5, T6. True: the packet is the first of the agreed PSNs. [PDS-052]
 bool Door::leave_pending(Pdc& pdc, const Inbound& in, Instant now) {
   if (in.syn && in.start_psn == pdc.start.psn()) {
@@ -122,14 +92,12 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (in.psn() - in.start_psn >= static_cast<int32_t>(res_.config.tracked_packets())) {
     return refuse(wire::NackCode::invalid_syn);
   }
-  bool is_proven = false;
-  if (is_challenged(in, from, is_proven, now)) return nullptr;
+  const SynProof proof = challenger_.judge(in, from, now);
+  if (proof == SynProof::challenged) return nullptr;
   if (!res_.rx_pool.can_take()) return refuse(wire::NackCode::no_bitmap);
   reclaim_.relieve_pressure(false, now);
-  if (!is_proven && proofs_.half_open_full()) {
-    res_.counters.add(Count::half_open_limit);
-    return refuse(wire::NackCode::no_pdc_avail);
-  }
+  const bool is_proven = proof == SynProof::given;
+  if (!is_proven && !reclaim_.may_begin_half_open()) return refuse(wire::NackCode::no_pdc_avail);
   const auto peer = res_.peers.find_or_add(from, now);
   if (!peer) {
     res_.counters.add(Count::drop_no_peer);
@@ -139,61 +107,8 @@ Pdc* Door::open_target(const Inbound& in, const FabricAddress& from, Instant now
   if (!in.use_rsv_pdc && !reclaim_.has_share(*peer, in.sdi(), job, now)) {
     return refuse(wire::NackCode::no_pdc_avail);
   }
-  Context* const to_peer = contexts_.take({*peer, res_.config.return_class, in.mode == Mode::rud});
-  if (to_peer == nullptr) return refuse(wire::NackCode::no_ccc_avail);
-  Pdc* const pdc = in.use_rsv_pdc ? table_.allocate_reserved(res_.randomness)
-                                  : table_.allocate(false, res_.randomness);
-  if (pdc == nullptr || !enter(*pdc, in, *peer, job, *to_peer, now)) {
-    contexts_.drop(*to_peer);
-    res_.counters.add(Count::pdc_alloc_fail);
-    return refuse(wire::NackCode::no_pdc_avail);
-  }
-  account(*pdc, is_proven, now);
-  return pdc;
-}
-
-// Opens it as the SYN says, and enters it in the tables by peer. False: the system has no memory,
-// and the PDC is free again.
-bool Door::enter(Pdc& pdc, const Inbound& in, PeerId peer, JobId job, Context& context,
-                 Instant now) {
-  bool pending = false;
-  const Psn start = secure_psn_.secure_start(in, peer, pending);
-  pdc.open_as({.event = pending ? PdcEvent::start_needed : PdcEvent::opened,
-               .mode = in.mode,
-               .peer = peer,
-               .sdi = in.sdi(),
-               .start = start,
-               .context = &context,
-               .peer_id = in.spdcid,
-               .job = job},
-              res_.config, now);
-  if (table_.bind_peer(pdc)) return true;
-  table_.free(pdc);
-  return false;
-}
-
-// All that its end takes back, and its deadlines.
-void Door::account(Pdc& pdc, bool is_proven, Instant now) {
-  const PeerId peer = pdc.peer;
-  res_.peers.add_ref(peer);
-  idle_.add(pdc);
-  schedule_.arm_by(pdc, now + res_.config.idle_time);
-  if (is_proven) {
-    pdc.proof.confirm();
-  } else {
-    proofs_.begin(peer);
-    pdc.tail.start(static_cast<uint16_t>(res_.randomness.u32()));  // no forger knows it
-  }
-  if (!pdc.is_reserved) {
-    res_.peers.count_target(peer, 1);
-    shares_.take(pdc.sdi, pdc.job);
-  }
-  res_.counters.add(Count::pdc_opened_target);
-  if (pdc.state() == PdcState::pending) {
-    pdc.start.note_assigned();
-    pdc.end.wait_until(now + res_.config.new_pdc_time);
-    schedule_.arm_by(pdc, pdc.end.at());
-  }
+  const auto made = opening_.make(in, {.peer = *peer, .job = job, .is_proven = is_proven}, now);
+  return made.ok() ? *made : refuse(made.error());
 }
 
 // A late duplicate of something that was answered before the PDC closed. [PDS-176]

@@ -28,6 +28,12 @@ void Reclaim::relieve_pressure(bool is_initiator, Instant now) {
       is_initiator, victims, [](const Pdc&) { return true; }, now);
 }
 
+bool Reclaim::may_begin_half_open() {
+  if (!proofs_.half_open_full()) return true;
+  res_.counters.add(Count::half_open_limit);
+  return false;
+}
+
 // Whether a peer may open one more PDC: it, its host (all peers with its IP address), the job and
 // the domain of its request must be within their shares. A host that holds a PDC also leaves some
 // places to hosts that hold none, so that many hosts at their limits cannot keep a newcomer out.

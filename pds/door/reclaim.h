@@ -26,6 +26,8 @@ class Reclaim {
 
   // Few PDCs are free: the longest idle ones close or go.
   void relieve_pressure(bool is_initiator, Instant now);
+  // Whether one more PDC may be half-open; counted where not. [T-01]
+  bool may_begin_half_open();
   // Whether that peer may open one more PDC.
   bool has_share(PeerId peer, uint32_t sdi, JobId job, Instant now);
 

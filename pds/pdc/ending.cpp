@@ -139,15 +139,7 @@ void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
   forget_outstanding(pdc);
   while (StoredResponse* const e = pdc.responses.first()) store_.free_stored(pdc, *e);
   while (ReorderedPacket* const p = pdc.order.first()) reorder_.free(pdc, *p);
-  if (!pdc.is_initiator()) {
-    if (!pdc.proof.is_confirmed()) {
-      proofs_.end(pdc.peer);
-    }
-    if (!pdc.is_reserved) {
-      res_.peers.count_target(pdc.peer, -1);
-      shares_.give_back(pdc.sdi, pdc.job);
-    }
-  }
+  if (!pdc.is_initiator()) counts_.end(pdc);
   if (!pdc.is_initiator() && pdc.sdi != 0 && pdc.state() != PdcState::pending) {
     secure_psn_.raise_floor(pdc);
   }

@@ -1,9 +1,8 @@
 // The end of PDCs: failure, and giving back all that a PDC holds. [PDS 5, 15]
 #pragma once
 
-#include "pds/door/proofs.h"
 #include "pds/door/secure_psn.h"
-#include "pds/door/shares.h"
+#include "pds/door/target_counts.h"
 #include "pds/pdc/closing.h"
 #include "pds/pdc/pdc.h"
 #include "pds/pdc/pdc_table.h"
@@ -36,16 +35,15 @@ enum class Remains : uint8_t {
 
 class Ending {
  public:
-  Ending(Resources& res, PdcTable& table, FlowTable& flows, Shares& shares, Schedule& schedule,
-         Contexts& contexts, Proofs& proofs, SecurePsn& secure_psn, Closing& closing,
+  Ending(Resources& res, PdcTable& table, FlowTable& flows, TargetCounts& counts,
+         Schedule& schedule, Contexts& contexts, SecurePsn& secure_psn, Closing& closing,
          ResponseStore& store, ReorderBuffer& reorder)
       : res_(res),
         table_(table),
         flows_(flows),
-        shares_(shares),
+        counts_(counts),
         schedule_(schedule),
         contexts_(contexts),
-        proofs_(proofs),
         secure_psn_(secure_psn),
         closing_(closing),
         store_(store),
@@ -78,10 +76,9 @@ class Ending {
   Resources& res_;
   PdcTable& table_;
   FlowTable& flows_;
-  Shares& shares_;
+  TargetCounts& counts_;
   Schedule& schedule_;
   Contexts& contexts_;
-  Proofs& proofs_;
   SecurePsn& secure_psn_;
   Closing& closing_;
   ResponseStore& store_;

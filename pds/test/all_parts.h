@@ -27,12 +27,13 @@ class EndingParts : public PartTest {
   IdleList idle_{peers_};
   Proofs proofs_{res_, schedule_};
   Replies replies_{res_, proofs_};
+  TargetCounts counts_{peers_, shares_, proofs_};
   SecurePsn secure_psn_{res_};
   ResponseStore store_{res_, table_, schedule_};
   ReorderBuffer reorder_{res_};
   Closing closing_{res_, schedule_};
-  Ending ending_{res_,    table_,      flows_,   shares_, schedule_, contexts_,
-                 proofs_, secure_psn_, closing_, store_,  reorder_};
+  Ending ending_{res_,      table_,      flows_,   counts_, schedule_,
+                 contexts_, secure_psn_, closing_, store_,  reorder_};
 };
 
 class AllParts : public EndingParts {

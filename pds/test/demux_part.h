@@ -1,5 +1,6 @@
 // For the tests of Demux alone: packets of the only peer go in, what comes of each is a list of the
-// calls that Demux and Trimmed make of other parts, which are stubs, and of what it counts.
+// calls that Demux, its two halves, Lookup and Trimmed make of other parts, which are stubs, and of
+// what it counts.
 #pragma once
 
 #include "pds/demux.h"
@@ -111,11 +112,14 @@ class DemuxPartTest : public AllParts {
   Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
   AckReader ack_reader_{res_, schedule_, idle_, proofs_, closing_, loss_, probes_};
   NackReader nack_reader_{res_, schedule_, idle_, proofs_, closing_, ending_, loss_, probes_};
-  Door door_{res_,    table_,   shares_,     schedule_, contexts_, idle_,
-             proofs_, replies_, secure_psn_, closing_,  ending_,   reclaim_};
+  Challenger challenger_{res_, table_, proofs_, replies_};
+  Opening opening_{res_, table_, schedule_, contexts_, idle_, secure_psn_, counts_};
+  Door door_{res_, table_, replies_, closing_, ending_, reclaim_, challenger_, opening_};
   Trimmed trimmed_{res_, table_, connectionless_, replies_, loss_, destination_, inbox_};
-  Demux demux_{res_,   table_, connectionless_, schedule_,    idle_, replies_,
-               steps_, inbox_, ack_reader_,     nack_reader_, door_, trimmed_};
+  Lookup lookup_{res_, table_, replies_, door_};
+  RequestDemux requests_{res_, lookup_, door_, schedule_, idle_, replies_, steps_, inbox_};
+  AnswerDemux answers_{res_, lookup_, requests_, steps_, ack_reader_, nack_reader_};
+  Demux demux_{res_, connectionless_, replies_, trimmed_, lookup_, requests_, answers_};
 };
 
 }  // namespace uet::pds::part

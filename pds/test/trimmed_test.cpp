@@ -90,7 +90,7 @@ TEST_F(TrimmedPartTest, ACutResponseIsAskedForAgain) {
   };
   const Calls dropped{"trimmed_rx", "drop_trimmed"};
   EXPECT_EQ(later(60), dropped) << "an ACK without data [PDS-135]";
-  h.next_hdr = NextHeader::response_data;
+  h.next_hdr = wire::NextHeader::response_data;
   EXPECT_EQ(later(40), dropped) << "its request has just left";
   h.spdcid = Pdcid(8);
   EXPECT_EQ(later(60), dropped) << "another PDC";

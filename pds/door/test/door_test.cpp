@@ -53,8 +53,9 @@ class DoorPartTest : public AllParts {
   }
 
   RxDatagram datagram_;
-  Door door_{res_,    table_,   shares_,     schedule_, contexts_, idle_,
-             proofs_, replies_, secure_psn_, closing_,  ending_,   reclaim_};
+  Challenger challenger_{res_, table_, proofs_, replies_};
+  Opening opening_{res_, table_, schedule_, contexts_, idle_, secure_psn_, counts_};
+  Door door_{res_, table_, replies_, closing_, ending_, reclaim_, challenger_, opening_};
 };
 
 // [PDS-T1, PDS-045] A SYN opens a target at its Start_PSN, whichever of its packets came first.
