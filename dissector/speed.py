@@ -19,6 +19,7 @@ import sys
 import time
 
 sys.path.insert(0, str(pathlib.Path(__file__).parent / "test"))
+import capture_file  # noqa: E402
 import wireshark  # noqa: E402
 
 PACKETS_OF_MESSAGE, PAYLOAD = 16, 1024
@@ -31,22 +32,6 @@ RETX_REQ = 0x10
 def frame_head(protocol, length, source, target):
     return ETHERNET + struct.pack(">BBHHHBBHII", 0x45, 0, 20 + length, 0, 0x4000, 64, protocol, 0,
                                   source, target)
-
-
-class Capture:
-    """A pcap file; frames follow each other by a microsecond."""
-
-    def __init__(self, path):
-        self.file = open(path, "wb", buffering=1 << 20)
-        self.file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-        self.count = self.octets = 0
-
-    def add(self, octets):
-        second, micro = divmod(self.count, 1000000)
-        self.file.write(struct.pack("<IIII", 1700000000 + second, micro, len(octets), len(octets)))
-        self.file.write(octets)
-        self.count += 1
-        self.octets += len(octets)
 
 
 class Pdc:
@@ -122,7 +107,8 @@ class Pdc:
 
 def write_captures(folder, megabytes, pdcs):
     rng = random.Random(1)
-    uet, tcp = Capture(folder / "uet.pcap"), Capture(folder / "tcp.pcap")
+    uet, tcp = (capture_file.CaptureFile(folder / f"{kind}.pcap", step_us=1)
+                for kind in ("uet", "tcp"))
     all_pdcs = [Pdc(number, rng) for number in range(pdcs)]
     while uet.octets < megabytes * 1000000:
         pdc = rng.choice(all_pdcs)
@@ -131,8 +117,6 @@ def write_captures(folder, megabytes, pdcs):
             tcp.add(pdc.segment(len(frame)))
     for capture in (uet, tcp):
         capture.file.close()
-    for name in ("uet", "tcp"):
-        os.chmod(folder / f"{name}.pcap", 0o644)
     return uet.count
 
 

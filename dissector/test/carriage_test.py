@@ -8,6 +8,7 @@ Usage: carriage_test.py PLUGINS
 import pathlib
 import sys
 
+import capture_file
 import wireshark
 
 PROBE = bytes.fromhex("5b0898760000000700010002" "00000003")
@@ -51,7 +52,7 @@ def main():
     with wireshark.folder() as folder:
         capture = pathlib.Path(folder) / "one.pcap"
         for number, (frame, options, expected) in enumerate(CASES, 1):
-            wireshark.write_pcap(capture, [frame])
+            capture_file.write_pcap(capture, [frame])
             shown = tshark.packets(capture, *options)[0]
             if ("uet" in shown.layers) != expected:
                 print(f"case {number}: taken for UET: {not expected}, layers {shown.layers}")

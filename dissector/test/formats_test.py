@@ -14,6 +14,7 @@ import re
 import subprocess
 import sys
 
+import capture_file
 import wireshark
 from aliases_test import HIDDEN
 from names_test import LISTS, NEXT_HEADERS, TABLES, expected_names
@@ -238,7 +239,7 @@ def main():
         subprocess.run([sys.argv[2], "make", text, made], check=True)
         subprocess.run(["editcap", "-F", "pcap", made, capture], check=True)
         capture.chmod(0o644)
-        frames = list(wireshark.frames_of(capture))
+        frames = list(capture_file.frames_of(capture))
         shown = tshark.packets(capture)
     findings = [f"{line}\n  {difference}"
                 for line, packet, frame, fields in zip(lines, packets, frames, shown)

@@ -9,6 +9,7 @@ import pathlib
 import subprocess
 import sys
 
+import capture_file
 import wireshark
 
 UDP_PAYLOAD = 14 + 20 + 8
@@ -83,12 +84,12 @@ class Checks:
         subprocess.run([self.program, "make", "-", made, *arguments], input=text, text=True,
                        check=True)
         subprocess.run(["editcap", "-F", "pcap", made, capture], check=True)
-        return list(wireshark.frames_of(capture))
+        return list(capture_file.frames_of(capture))
 
     def values(self, frames, fields):
         """Of each field all values in the capture, in order."""
         capture = self.folder / "shown.pcap"
-        wireshark.write_pcap(capture, frames)
+        capture_file.write_pcap(capture, frames)
         rows = self.tshark.rows(capture, fields, "-2", "-E", "occurrence=a", "-o",
                                 f"uet.tss.key_file:{self.folder / 'keys'}")
         return {name: [v for row in rows for v in row[at].split(",") if v]

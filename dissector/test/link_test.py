@@ -12,6 +12,7 @@ import subprocess
 import sys
 import zlib
 
+import capture_file
 import wireshark
 
 MACS = "0180c200000e" "020000000001"
@@ -162,7 +163,7 @@ def made_from_text(program, folder):
     made, capture = pathlib.Path(folder) / "made", pathlib.Path(folder) / "capture"
     subprocess.run([program, "make", text, made], check=True)
     subprocess.run(["editcap", "-F", "pcap", made, capture], check=True)
-    return list(wireshark.frames_of(capture))
+    return list(capture_file.frames_of(capture))
 
 
 def main():
@@ -176,7 +177,7 @@ def main():
             print("uet_pcap makes other frames of data/link.txt")
             wrong += 1
         capture = pathlib.Path(folder) / "link.pcap"
-        wireshark.write_pcap(capture, FRAMES_AS_OCTETS + [bytes.fromhex(f) for f in MORE])
+        capture_file.write_pcap(capture, FRAMES_AS_OCTETS + [bytes.fromhex(f) for f in MORE])
         packets = tshark.packets(capture)
     if len(packets) != len(EXPECTED):
         print(f"{len(packets)} packets, expected {len(EXPECTED)}")

@@ -20,6 +20,7 @@ import sys
 import tempfile
 import time
 
+import capture_file
 import wireshark
 from link_test import FRAMES, MORE
 from tss_test import VECTORS, frame_of, key_line
@@ -82,7 +83,7 @@ def limit_processor_time():
 def run_round(tshark, seed, frames, folder):
     """What is wrong, or None."""
     capture = pathlib.Path(folder) / "mutated.pcap"
-    wireshark.write_pcap(capture, round_of(seed, frames))
+    capture_file.write_pcap(capture, round_of(seed, frames))
     arguments = ["tshark", "-r", str(capture), "-V", "-n"] + (["-2"] if seed % 2 else [])
     arguments += ["-o", f"uet.trailer:{'crc' if seed % 3 == 0 else 'none'}"]
     arguments += ["-o", f"uet.tss.key_file:{pathlib.Path(folder) / 'keys'}"] if seed % 4 else []
@@ -120,7 +121,7 @@ def main():
     tshark.must_load()
     frames = list(vectors()) + 4 * [bytes.fromhex(f) for f in FRAMES + MORE]
     frames += 2 * [frame_of(packet) for packet in VECTORS["packets"]]
-    frames += [f for path in options.captures for f in wireshark.frames_of(path)]
+    frames += [f for path in options.captures for f in capture_file.frames_of(path)]
     first = options.seed if options.seed is not None else int.from_bytes(os.urandom(4), "big")
     deadline = time.monotonic() + options.seconds
     rounds = 0

@@ -13,6 +13,7 @@ import pathlib
 import subprocess
 import sys
 
+import capture_file
 import wireshark
 
 ROOT = pathlib.Path(__file__).resolve().parents[2]
@@ -63,7 +64,7 @@ class Checks:
     def packets(self, frames, *lines, options=()):
         """The packets, each with what tshark says of it."""
         capture = self.folder / "sealed.pcap"
-        wireshark.write_pcap(capture, frames)
+        capture_file.write_pcap(capture, frames)
         options += ("-o", f"uet.tss.key_file:{self.keys(*lines)}") if lines else ()
         shown = self.tshark.packets(capture, *options)
         self.expect(len(shown), len(frames), "packets")
@@ -250,7 +251,7 @@ def cut_by_the_capture(checks):
     packet = VECTORS["packets"][0]
     capture = checks.folder / "whole.pcap"
     short = checks.folder / "short.pcap"
-    wireshark.write_pcap(capture, [frame_of(packet)])
+    capture_file.write_pcap(capture, [frame_of(packet)])
     subprocess.run(["editcap", "-F", "pcap", "-s", "64", capture, short], check=True)
     short.chmod(0o644)
     shown = checks.tshark.packets(short, "-o", f"uet.tss.key_file:{checks.keys(key_line(packet))}")
@@ -284,7 +285,7 @@ def said(checks, *lines):
     """What tshark says of a key file, on standard error."""
     packet = VECTORS["packets"][0]
     capture = checks.folder / "sealed.pcap"
-    wireshark.write_pcap(capture, [frame_of(packet)])
+    capture_file.write_pcap(capture, [frame_of(packet)])
     path = checks.keys(*lines)
     done = subprocess.run(checks.tshark.before + [
         "tshark", "-r", capture, "-T", "fields", "-e", "uet.tss.icv.status",

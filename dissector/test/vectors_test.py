@@ -11,6 +11,7 @@ import json
 import pathlib
 import sys
 
+import capture_file
 import wireshark
 from aliases_test import HIDDEN
 
@@ -185,7 +186,7 @@ def compare_all(tshark, vectors, comparison):
             continue
         with wireshark.folder() as folder:
             capture = pathlib.Path(folder) / "vectors.pcap"
-            wireshark.write_pcap(capture, [framed(v) for v in chosen])
+            capture_file.write_pcap(capture, [framed(v) for v in chosen])
             shown = tshark.packets(capture, "-o", f"uet.trailer:{trailer}")
         comparison.expect(len(shown) == len(chosen), trailer, "packets are missing")
         for vector, packet in zip(chosen, shown):

@@ -145,26 +145,6 @@ def ethernet(packet):
     return bytes.fromhex("020000000002020000000001") + struct.pack(">H", kind) + packet
 
 
-def write_pcap(path, frames):
-    """Frames a millisecond apart."""
-    with open(path, "wb") as file:
-        file.write(struct.pack("<IHHiIII", 0xA1B2C3D4, 2, 4, 0, 0, 65535, 1))
-        for number, frame in enumerate(frames):
-            file.write(struct.pack("<IIII", 1700000000 + number // 1000, number % 1000 * 1000,
-                                   len(frame), len(frame)) + frame)
-    os.chmod(path, 0o644)
-
-
-def frames_of(path):
-    """Frames of a pcap file of this machine's byte order."""
-    octets = pathlib.Path(path).read_bytes()
-    at = 24
-    while at + 16 <= len(octets):
-        length = struct.unpack_from("<I", octets, at + 8)[0]
-        yield octets[at + 16:at + 16 + length]
-        at += 16 + length
-
-
 def folder():
     """A new folder that the process of tshark may read."""
     made = tempfile.TemporaryDirectory(prefix="uet-captures-")
