@@ -10,6 +10,7 @@ import re
 import subprocess
 import sys
 
+import arrows
 import class_sizes
 import command_line
 
@@ -22,35 +23,8 @@ BUILD_LISTS = ("CMakeLists.txt", ".cmake")
 
 SANS_IO = ("base", "wire", "cms", "pds", "ses", "tss", "fep")
 
-# Permitted includes (architecture.md, section 2). A folder may always include itself.
-ARROWS = {
-    "base": set(),
-    "wire": {"base"},
-    "tss": {"wire", "base"},
-    "keys": {"tss", "wire", "base"},
-    "cms": {"base"},
-    "pds": {"wire", "cms", "base"},
-    "ses": {"pds", "wire", "cms", "tss", "base"},
-    "fep": {"ses", "pds", "cms", "tss", "wire", "base"},
-    "io": {"base", "link"},
-    "link": {"wire", "base"},
-    "sim": {"fep", "io", "ses", "pds", "cms", "tss", "wire", "base"},
-    "dissector": {"tss", "wire"},
-}
-PART_OF = {"pds_record": "pds"}  # libraries of a part of a layer that other layers link
-ARROWS_OF_FILE = {  # exceptions, each by name
-    "fep/engine.h": {"io"},
-    "fep/engine.cpp": {"io"},
-    "io/seal/sealed_io.h": {"tss", "wire"},
-    "io/seal/sealed_io.cpp": {"tss", "wire"},
-}
-
-# The world of stations that tests share (architecture.md, section 8): of the project it needs base
-# alone, so it does not join a layer with those above.
-WORLD = "sim/world"
-ARROWS_OF_WORLD = {"base"}
-# The tests of a single part link that part and the parts that it needs.
-PART_TEST = re.compile(r"(pds|ses)/\w+/test/")
+# Libraries of a part of a layer that other layers link.
+PART_OF = {"pds_record": "pds"}
 
 # Things a sans-IO folder must not touch (architecture.md, section 7).
 FORBIDDEN = [
@@ -169,29 +143,12 @@ def check_size(path, text, report):
         report(path, 1, f"{lines} lines, at most {limit}")
 
 
-def may_include(path, folder, target, header):
-    if path.startswith(WORLD + "/"):
-        return target in ARROWS_OF_WORLD or header.startswith(WORLD + "/")
-    if target == "test" or target == folder or target in ARROWS[folder]:
-        return True
-    if target in ARROWS_OF_FILE.get(path, set()):
-        return True
-    if "/test/" not in path or target in ("prov", "tools"):
-        return False
-    if target == "sim":
-        return header.startswith(WORLD + "/") and not PART_TEST.match(path)
-    return True  # a layer's tests may join it with others
-
-
-def check_includes(path, text, report):
-    folder = path.split("/")[0]
-    if folder not in ARROWS:
-        return
+def check_includes(path, text, allowed, report):
     for number, line in enumerate(text.split("\n"), 1):
-        match = re.match(r'\s*#include "(([^"/]+)/[^"]*)"', line)
-        if match and not may_include(path, folder, match.group(2), match.group(1)):
-            report(path, number, f"{folder} may not include {match.group(1)} "
-                                 "(architecture.md, section 2)")
+        match = re.match(r'\s*#include "([^"/]+/[^"]*)"', line)
+        if match and not allowed.may_include(path, match.group(1)):
+            report(path, number, f"{path.split('/')[0]} may not include {match.group(1)} "
+                                 f"({arrows.PAGE}, section 2)")
 
 
 def check_sans_io(path, code, report):
@@ -227,11 +184,11 @@ def check_functions(path, code, report):
             report(path, first, f"{name} has {last - first + 1} lines, at most {FUNCTION_LINES}")
 
 
-def check_cmake_edges(root, report):
+def check_cmake_edges(root, allowed, report):
     """The DEPS of each layer's library must be allowed by the arrows too."""
-    for folder, allowed in ARROWS.items():
+    for folder, targets in allowed.folders.items():
         lists = root / folder / "CMakeLists.txt"
-        if not lists.is_file():
+        if targets is None or not lists.is_file():
             continue
         for match in re.finditer(r"uet_add_library\(\s*(\w+)([^)]*)\)", lists.read_text()):
             name, body = match.groups()
@@ -241,7 +198,7 @@ def check_cmake_edges(root, report):
                 continue
             for dep in deps.group(1).split():
                 is_own = dep == folder or dep.startswith(own)
-                if not is_own and PART_OF.get(dep, dep) not in allowed:
+                if not is_own and PART_OF.get(dep, dep) not in targets:
                     report(f"{folder}/CMakeLists.txt", 1, f"{folder} may not depend on {dep}")
 
 
@@ -253,6 +210,12 @@ def main():
     def report(path, line, what):
         findings.append(f"{path}:{line}: {what}")
 
+    try:
+        allowed = arrows.Arrows(root)
+    except arrows.Unreadable as fault:
+        sys.exit(f"{arrows.PAGE}, section 2: {fault}")
+    if circle := allowed.circle():
+        report(arrows.PAGE, 1, f"the arrows of section 2 go in a circle: {' -> '.join(circle)}")
     files = tracked_files(root)
     is_here = "scripts/class_sizes.py" in files  # else only citations of existing files
     unused = {e for e in class_sizes.EXCEPTIONS if is_here or e.split()[0] in files}
@@ -273,14 +236,14 @@ def main():
         check_size(path, text, report)
         if path.endswith(CODE):
             code = strip_comments_and_strings(text)
-            check_includes(path, text, report)
+            check_includes(path, text, allowed, report)
             check_sans_io(path, code, report)
             check_functions(path, code, report)
             check_conditions(path, code, report)
             class_sizes.check_classes(path, code, report, unused)
     for exception in sorted(unused):
         report("scripts/class_sizes.py", 1, f"the exception for {exception} is not needed")
-    check_cmake_edges(root, report)
+    check_cmake_edges(root, allowed, report)
 
     for finding in findings:
         print(finding)

@@ -8,6 +8,7 @@ import unittest
 
 SCRIPTS = pathlib.Path(__file__).resolve().parent.parent
 sys.path.insert(0, str(SCRIPTS))
+import arrows  # noqa: E402
 import check_tidy  # noqa: E402
 import class_sizes  # noqa: E402
 
@@ -127,6 +128,40 @@ class CheckTidyTest(Tree):
             with self.subTest(path):
                 out = self.finding(path, f'// A.\n#include "{include}"\n')
                 self.assertIn(f"may not include {include}", out)
+
+    def folders(self, *rows):
+        lines = [f"| `{name}` | what it owns | {cell} |" for name, cell in rows]
+        self.write("docs/architecture.md", "## 2. Folders\n\n" + "\n".join(lines) + "\n")
+
+    def test_the_arrows_are_those_of_the_page(self):
+        self.folders(("a", "`b` (a remark); `a/up` also `c`; `a/low`, `a/in` only `d`"),
+                     ("b", "nothing"), ("c", ""), ("d", "all"), ("e", "`b/part`"))
+        allowed = arrows.Arrows(self.root)
+        for path, header, is_allowed in (
+                ("a/x.h", "a/y.h", True), ("a/x.h", "b/y.h", True), ("a/x.h", "c/y.h", False),
+                ("a/up/x.h", "c/y.h", True), ("a/up.cpp", "c/y.h", True),
+                ("a/upper.cpp", "c/y.h", False), ("a/low/x.h", "a/low/y.h", True),
+                ("a/low/x.h", "a/y.h", False), ("a/low/x.h", "b/y.h", False),
+                ("a/low/x.h", "d/y.h", True), ("a/in.h", "b/y.h", False),
+                ("b/x.h", "c/y.h", False), ("c/x.h", "b/y.h", False),
+                ("d/x.h", "tools/y.h", True), ("e/x.h", "b/part/y.h", True),
+                ("e/x.h", "b/y.h", False), ("elsewhere/x.h", "a/y.h", True),
+                ("a/test/x.h", "c/y.h", True), ("a/test/x.h", "prov/y.h", False)):
+            with self.subTest(path=path, header=header):
+                self.assertEqual(allowed.may_include(path, header), is_allowed)
+
+    def test_arrows_that_go_in_a_circle(self):
+        self.folders(("a", "`b`"), ("b", "`c`"), ("c", "`b`"))
+        self.assertIn("docs/architecture.md:1: the arrows of section 2 go in a circle: b -> c -> b",
+                      self.finding("a/a.h", "// A.\n"))
+
+    def test_a_row_that_is_no_list_of_folders(self):
+        for cell in ("all above", "`b` and `c`", "`b`; `z/y` also `b`", "`b`; `c`"):
+            with self.subTest(cell):
+                self.folders(("a", cell), ("b", ""), ("c", ""))
+                with self.assertRaises(arrows.Unreadable):
+                    arrows.Arrows(self.root)
+        self.assertEqual(run("check_tidy.py", self.root)[0], 1)
 
     def test_lists_of_cmake_have_the_limits_of_code(self):
         self.assertIn("a/CMakeLists.txt:2: 101 columns",
