@@ -134,11 +134,16 @@ struct Plan {
   // message of that PDC then stops in its middle and keeps its record, and with few records all
   // others are refused with NO_SES_MSG_AVAIL. [SES-118]
   bool outlasts_refusals() const {
+    if (is_lossy() && has_long_queues()) return true;
     const bool has_few_places = gd_entries < 2 * unexpected_messages;
     const bool has_few_records = rx_messages < operations;
     return slow_application > Duration::seconds(5 * 60) &&
            (pdcs_max < Plan{}.pdcs_max || has_few_places || has_few_records);
   }
+  // At a loss of 0.3 a message of 400,000 octets keeps its record for 7 s on average, so more than
+  // 40 of them, one after another, may keep a PDC waiting for longer than five times the peer
+  // time-out. [SES-118, PDS-148]
+  bool has_long_queues() const { return operations > 40 * uint64_t{rx_messages} * endpoints; }
   // Packets may be lost, or answered so late that they are sent again.
   bool is_lossy() const;
   // Some table may be full, so that packets are refused for a while.

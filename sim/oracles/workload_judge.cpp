@@ -169,7 +169,9 @@ WorkloadJudge::News WorkloadJudge::judge_wrong(const LiveOperation& op, const se
   if (c.ok()) return fail("operation %u: not refused", op.id);
   const bool refused = c.status == ses::Completion::Status::refused && c.code == expected;
   if (!refused && !may_fail(op)) {
-    return fail("operation %u: refused with %s, not %s", op.id, wire::name(c.code),
+    return fail("operation %u: status %u, %s, failure %u nack %u, not refused with %s", op.id,
+                static_cast<unsigned>(c.status), wire::name(c.code),
+                static_cast<unsigned>(c.failure.reason), static_cast<unsigned>(c.failure.nack),
                 wire::name(expected));
   }
   // The tallies show what an atomic did.

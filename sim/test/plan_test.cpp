@@ -20,6 +20,23 @@ TEST(PlanTest, FewRecordsOfMessagesEndOperationsOfASlowApplication) {
   EXPECT_FALSE(plan.outlasts_refusals());
 }
 
+// [SES-118, PDS-148] Where packets are lost and many messages share a record, one of them may be
+// refused for longer than refusals are borne. Without losses a message takes no such time.
+TEST(PlanTest, ManyMessagesForEachRecordEndOperationsWherePacketsAreLost) {
+  Plan plan;
+  plan.operations = 600;
+  plan.endpoints = 3;
+  plan.rx_messages = 1;
+  EXPECT_FALSE(plan.may_fail());
+  plan.faults.loss = 0.3;
+  EXPECT_TRUE(plan.may_fail());
+  plan.rx_messages = 5;
+  EXPECT_FALSE(plan.may_fail());
+  plan.rx_messages = 1;
+  plan.endpoints = 15;
+  EXPECT_FALSE(plan.may_fail());
+}
+
 // [PDS-102, PDS-150] With one place for responses a PDC takes packets in order only, so the time
 // limit of a run is the one of runs that go back.
 TEST(PlanTest, OnePlaceForResponsesGoesBack) {
