@@ -1,6 +1,7 @@
-// Congestion control as the tests of single parts see it: a fixed window and one entropy value at a
-// time, which stand in headers. Nothing of cms is linked: a call of another algorithm ends the
-// test. What a context says of itself is what the test has told it.
+// Congestion control as the tests of single parts see it: a fixed window, the cells of TFC where
+// they are asked for, and one entropy value at a time, which stand in headers. Nothing of cms is
+// linked: a call of another algorithm ends the test. What a context says of itself is what the test
+// has told it.
 #include "cms/ccc.h"
 #include "cms/context_entropy.h"
 #include "pds/test/part.h"
@@ -14,7 +15,9 @@ namespace {
 }
 }  // namespace
 
-Ccc::Ccc(const Config& config) : window_(FixedWindow(config)), pacer_(config) {}
+Ccc::Ccc(const Config& config) : window_(FixedWindow(config)), pacer_(config) {
+  if (config.algorithm == Algorithm::tfc) credit_.emplace<TfcSource>(config);
+}
 bool Ccc::wants_ack(uint32_t bytes, uint32_t) const {
   return !std::get<FixedWindow>(window_).may_send(2 * bytes);
 }
