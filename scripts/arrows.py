@@ -10,7 +10,7 @@ import re
 PAGE = "docs/architecture.md"
 # The tests of a single part link that part and the parts that it needs.
 PART_TEST = re.compile(r"(pds|ses)/\w+/test/")
-WORLD = "sim/world"  # that tests of every layer share (section 8)
+SHARED = ("sim/world", "sim/machines")  # by the tests of every layer (section 8)
 
 
 class Unreadable(Exception):
@@ -82,7 +82,8 @@ class Arrows:
         if "/test/" not in path or target in ("prov", "tools"):
             return False
         if target == "sim":
-            return is_below(header, WORLD) and not PART_TEST.match(path)
+            is_shared = any(is_below(header, folder) for folder in SHARED)
+            return is_shared and not PART_TEST.match(path)
         return True  # a layer's tests may join it with others
 
     def circle(self):

@@ -1,17 +1,12 @@
 // Eight senders that begin to send to one receiver behind a slow port that keeps 512 KiB: whole
 // stacks with the settings of stacks in software, over a simulated network, simulated time.
 // [CMS-196, PDS-140]
-#include "fep/derive.h"
-#include "fep/engine.h"
-
-#include "io/simnet/simnet.h"
-#include "sim/world/world.h"
+#include "sim/machines/machines.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
-#include <memory>
-#include <string>
+#include <utility>
 #include <vector>
 
 namespace uet::fep {
@@ -27,23 +22,11 @@ constexpr uint64_t kPortBps = 200'000'000;
 constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 constexpr Duration kTurn = 50_us;  // until a host that had something to do works again
 
-FabricAddress address(uint32_t host) { return FabricAddress::v4(0x0A000000U | (host + 1)); }
-
 struct Host {
-  std::unique_ptr<Engine> engine;
-  ses::EndpointId endpoint;
   PeerId receiver;
   uint64_t done = 0;     // messages
   uint32_t waiting = 0;  // messages
   Instant begin;
-
-  uint64_t count(const std::string& name) const {
-    uint64_t found = UINT64_MAX;
-    engine->fep().for_each_counter([&](const char* counter, uint64_t value) {
-      if (name == counter) found = value;
-    });
-    return found;
-  }
 };
 
 // Host 0 receives. Sender i begins after i - 1 times `gap`.
@@ -52,94 +35,64 @@ class Incast {
   Incast(uint16_t payload, Duration gap, const cms::Config& cms) : hosts_(kSenders + 1) {
     io::FaultPlan plan;
     plan.delay = 50_us;
-    net_.set_plan(plan);
+    machines_.net().set_plan(plan);
     plan.rate_bps = kPortBps;
     plan.queue_bytes = 512 << 10;
-    for (uint32_t i = 0; i < hosts_.size(); ++i) open(i, payload, cms);
-    net_.set_link(address(0), plan);
+    for (Host& host : hosts_) open(host, payload, cms);
+    const FabricAddress port = sim::Machines::address(0);
+    machines_.net().set_link(port, plan);
     for (uint32_t i = 1; i < hosts_.size(); ++i) {
-      auto& peers = hosts_[i].engine->fep().peers();
       hosts_[i].begin = kStart + gap * (i - 1);
-      hosts_[i].receiver = *peers.find_or_add(address(0), kStart);
-      peers.list(hosts_[i].receiver);
+      hosts_[i].receiver = machines_[i].meet(port, kStart);
     }
   }
 
   void run(Duration time) {
-    while (world_.step(kStart + time, [this](uint32_t host) { return visit(host); })) {
+    while (machines_.step(kStart + time, [this](uint32_t host) { return visit(host); })) {
     }
   }
   uint64_t timeouts() const {
     uint64_t all = 0;
-    for (uint32_t i = 1; i < hosts_.size(); ++i) all += hosts_[i].count("retx_rto");
+    for (uint32_t i = 1; i < hosts_.size(); ++i) all += machines_[i].count("retx_rto");
     return all;
   }
-  uint64_t dropped() const { return net_.counters().queue_dropped; }
+  uint64_t dropped() const { return machines_.net().counters().queue_dropped; }
   uint64_t received_bytes() const { return hosts_[0].done * kMessageBytes; }
 
  private:
-  void open(uint32_t index, uint16_t payload, const cms::Config& cms) {
-    Host& host = hosts_[index];
-    Config config;
-    config.cms = cms;
-    config.ses.payload_mtu = payload;
-    config.pds.ack_form = pds::AckForm::cc;  // as the provider sends them
-    derive(config);
-    auto fep = FabricEndpoint::create(config, address(index), index + 1);
-    ASSERT_TRUE(fep.ok());
-    host.engine = std::make_unique<Engine>(std::move(*fep), net_.attach(address(index)));
-    ses::CompletionSink sink;
-    sink.owner = &host;
-    sink.complete = [](void* owner, const ses::Completion& c) {
+  void open(Host& host, uint16_t payload, const cms::Config& cms) {
+    sim::MachineSetup setup;
+    setup.config.cms = cms;
+    setup.config.ses.payload_mtu = payload;
+    setup.config.pds.ack_form = pds::AckForm::cc;  // as the provider sends them
+    setup.seed = machines_.size() + 1;
+    setup.on_completion = [&host](const ses::Completion& c) {
       EXPECT_TRUE(c.ok());
-      auto* const completed = static_cast<Host*>(owner);
-      ++completed->done;
-      --completed->waiting;
+      ++host.done;
+      --host.waiting;
     };
-    sink.reserve = [](void*) { return true; };
-    const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
-    const auto endpoint = host.engine->fep().ses().open_endpoint(name, {}, sink, sink);
-    ASSERT_TRUE(endpoint.ok());
-    host.endpoint = *endpoint;
-    world_.wake(world_.add(), kStart);
-  }
-  void post_receive() {
-    const IoSlice slice{room_.data(), room_.size()};
-    ses::ReceiveRequest request;
-    request.iov = {&slice, 1};
-    request.tagged = true;
-    ++hosts_[0].waiting;
-    const Instant now = world_.now();
-    ASSERT_TRUE(hosts_[0].engine->fep().ses().receive(hosts_[0].endpoint, request, now).ok());
-  }
-  void post_send(Host& host) {
-    const IoSlice slice{octets_.data(), octets_.size()};
-    ses::SendRequest request;
-    request.to = {host.receiver, PidOnFep(1), ResourceIndex(1), 1, false};
-    request.iov = {&slice, 1};
-    request.tagged = true;
-    ++host.waiting;
-    ASSERT_TRUE(host.engine->fep().ses().send(host.endpoint, request, world_.now()).ok());
+    machines_.add(setup);
   }
   Instant visit(uint32_t index) {
     Host& host = hosts_[index];
-    const Instant now = world_.now();
+    const Instant now = machines_.now();
+    const sim::PostTerms tagged{.tagged = true};
     if (index == 0) {
-      while (host.waiting < kPosted) post_receive();
+      for (; host.waiting < kPosted; ++host.waiting) machines_[0].receive(room_, now, tagged);
     } else {
-      while (host.begin <= now && host.waiting < kAtOnce) post_send(host);
+      for (; host.begin <= now && host.waiting < kAtOnce; ++host.waiting) {
+        machines_[index].send(host.receiver, octets_, now, tagged);
+      }
     }
-    const bool is_busy = host.engine->progress(now);
+    const bool is_busy = machines_.work(index);
     const Instant begin = host.begin > now ? host.begin : Instant::never();
-    const Instant next = std::min(host.engine->next_deadline(), begin);
-    return is_busy ? std::min(next, now + kTurn) : next;
+    return std::min(machines_.next_work(index, is_busy), begin);
   }
 
-  io::SimNet net_{4};
-  sim::World<io::SimNet> world_{net_, kStart};  // its actors are the hosts, by index
   std::vector<Host> hosts_;
   std::vector<std::byte> room_ = std::vector<std::byte>(kMessageBytes);
   std::vector<std::byte> octets_ = std::vector<std::byte>(kMessageBytes);
+  sim::Machines machines_{4, kStart, kTurn};  // the hosts, by index
 };
 
 // Sums over incasts of senders that begin at once, or one after another; the least share of the

@@ -2,18 +2,16 @@
 // the fixture of the tests of routes that become smaller. [LF-141, PDS-250]
 #pragma once
 
-#include "fep/derive.h"
-#include "fep/engine.h"
+#include "sim/machines/machines.h"
 
 #include "io/frame/frame.h"
-#include "io/simnet/simnet.h"
-#include "sim/world/world.h"
 
 #include <gtest/gtest.h>
 
 #include <algorithm>
 #include <cerrno>
 #include <memory>
+#include <optional>
 #include <string>
 #include <utility>
 #include <vector>
@@ -27,7 +25,8 @@ inline constexpr uint32_t kPayload = 8192;
 inline constexpr Duration kRoundTrip = 100_us;
 inline constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
-inline FabricAddress address(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
+// Of host 1, 2, ...
+inline FabricAddress address(uint32_t host) { return sim::Machines::address(host - 1); }
 
 // The network of a host: packets that are too long for the route are lost, and an ICMP error
 // reports it. The error also carries the limit that the host's own system has for the route.
@@ -97,142 +96,82 @@ class RoutedIo final : public io::PacketIo {
 
 class PathFixture : public ::testing::Test {
  protected:
-  PathFixture() {
-    world_.add();
-    world_.add();
-  }
   struct Host {
     RoutedIo::Route route;
-    std::unique_ptr<Engine> engine;
-    ses::EndpointId endpoint;
+    sim::Machine* machine = nullptr;
     PeerId other;
     std::vector<ses::Completion> done;
-    uint64_t count(const char* name) const {
-      uint64_t found = UINT64_MAX;
-      engine->fep().for_each_counter([&](const char* counter, uint64_t value) {
-        if (std::string(counter) == name) found = value;
-      });
-      return found;
-    }
-    uint32_t payload() const { return engine->fep().peers()[other].payload_toward(kPayload); }
+    uint64_t count(const char* name) const { return machine->count(name); }
+    pds::Peer& peer() const { return machine->fep().peers()[other]; }
+    uint32_t payload() const { return peer().payload_toward(kPayload); }
   };
 
   void SetUp() override {
     notices().clear();
+    machines_.emplace(4, kStart, 1_us);
     a_ = {};
     b_ = {};
     io::FaultPlan plan;
     plan.delay = kRoundTrip / 2;
-    net_.set_plan(plan);
-    open(a_, 1);
-    open(b_, 2);
-    a_.other = *a_.engine->fep().peers().find_or_add(address(2), now_);
-    b_.other = *b_.engine->fep().peers().find_or_add(address(1), now_);
-    a_.engine->fep().peers().list(a_.other);
-    b_.engine->fep().peers().list(b_.other);
+    net().set_plan(plan);
+    open(a_);
+    open(b_);
+    a_.other = a_.machine->meet(address(2), now());
+    b_.other = b_.machine->meet(address(1), now());
   }
-  void open(Host& host, uint8_t number) {
-    Config config;
-    config.ses.payload_mtu = kPayload;
-    config.ses.rendezvous_bytes = rendezvous_bytes_;
-    derive(config);
-    auto fep = FabricEndpoint::create(config, address(number), number);
-    ASSERT_TRUE(fep.ok());
-    host.engine = std::make_unique<Engine>(
-        std::move(*fep), std::make_unique<RoutedIo>(host.route, net_.attach(address(number))));
-    host.engine->tell_of_paths([](const Engine::PathNotice& n) {
+  void open(Host& host) {
+    sim::MachineSetup setup;
+    setup.config.ses.payload_mtu = kPayload;
+    setup.config.ses.rendezvous_bytes = rendezvous_bytes_;
+    setup.seed = machines_->size() + 1;
+    setup.options.mode = mode_;
+    setup.around = [&host](std::unique_ptr<io::PacketIo> port) {
+      return std::make_unique<RoutedIo>(host.route, std::move(port));
+    };
+    setup.on_completion = [&host](const ses::Completion& c) { host.done.push_back(c); };
+    host.machine = &(*machines_)[machines_->add(setup)];
+    host.machine->engine().tell_of_paths([](const Engine::PathNotice& n) {
       notices().push_back(std::to_string(n.mtu_bytes) + ": " +
                           (n.change == nullptr ? std::string("ignored")
                                                : std::to_string(n.change->before) + " to " +
                                                      std::to_string(n.change->after)));
     });
-    ses::CompletionSink sink;
-    sink.owner = &host;
-    sink.complete = [](void* owner, const ses::Completion& c) {
-      static_cast<Host*>(owner)->done.push_back(c);
-    };
-    sink.reserve = [](void*) { return true; };
-    ses::EndpointOptions options;
-    options.mode = mode_;
-    const ses::EndpointName name{JobId(1), PidOnFep(1), ResourceIndex(1), 1, false};
-    const auto endpoint = host.engine->fep().ses().open_endpoint(name, options, sink, sink);
-    ASSERT_TRUE(endpoint.ok());
-    host.endpoint = *endpoint;
   }
-  static ses::Destination to(const Host& host) {
-    return {host.other, PidOnFep(1), ResourceIndex(1), 1, false};
+  io::SimNet& net() { return machines_->net(); }
+  Instant now() const { return machines_->now(); }
+
+  sim::PostTerms terms(uint32_t flags) const {
+    return {.tagged = true, .tag = kTag, .flags = flags, .capabilities = capabilities_};
   }
   void send(Host& host, const std::vector<std::byte>& octets, uint32_t flags = 0) {
-    const IoSlice slice{octets.data(), octets.size()};
-    ses::SendRequest request;
-    request.to = to(host);
-    request.to.capabilities = capabilities_;
-    request.iov = {&slice, 1};
-    request.tagged = true;
-    request.tag = kTag;
-    request.flags = flags;
-    ASSERT_TRUE(host.engine->fep().ses().send(host.endpoint, request, now_).ok());
+    host.machine->send(host.other, octets, now(), terms(flags));
   }
   void receive(Host& host, std::vector<std::byte>& room) {
-    const IoSlice slice{room.data(), room.size()};
-    ses::ReceiveRequest request;
-    request.iov = {&slice, 1};
-    request.tagged = true;
-    request.tag = kTag;
-    ASSERT_TRUE(host.engine->fep().ses().receive(host.endpoint, request, now_).ok());
+    host.machine->receive(room, now(), terms(0));
   }
-  uint64_t expose(Host& host, std::vector<std::byte>& memory, uint32_t access) {
-    const IoSlice slice{memory.data(), memory.size()};
-    ses::RegionRequest request;
-    request.iov = {&slice, 1};
-    request.access = access;
-    request.idempotent_safe = true;
-    auto& regions = host.engine->fep().ses().memory();
-    const auto region = regions.add(request);
-    EXPECT_TRUE(region.ok());
-    regions.enable(*region);
-    return regions.key(*region);
+  static uint64_t expose(Host& host, std::vector<std::byte>& memory, uint32_t access) {
+    return host.machine->expose(memory, access, /*idempotent_safe=*/true);
   }
-  void rma(Host& host, bool is_read, uint64_t key, std::vector<std::byte>& local,
-           uint32_t flags = 0) {
-    const IoSlice slice{local.data(), local.size()};
-    ses::RmaRequest request;
-    request.to = to(host);
-    request.to.capabilities = capabilities_;
-    request.read = is_read;
-    request.key = key;
-    request.iov = {&slice, 1};
-    request.flags = flags;
-    ASSERT_TRUE(host.engine->fep().ses().rma(host.endpoint, request, now_).ok());
+  void write(Host& host, uint64_t key, const std::vector<std::byte>& octets, uint32_t flags = 0) {
+    host.machine->write(host.other, key, octets, now(), terms(flags));
+  }
+  void read(Host& host, uint64_t key, std::vector<std::byte>& room, uint32_t flags = 0) {
+    host.machine->read(host.other, key, room, now(), terms(flags));
   }
   // A round trip passes: much is under way when a report comes then.
   void step() { run(kRoundTrip); }
   void run(Duration time) {
-    const Instant end = now_ + time;
-    run_until(end, [] { return false; });
-    net_.advance(end);
-    now_ = end;
+    machines_->wake_all();  // a test may have given them work
+    machines_->elapse_until(now() + time);
   }
   // Simulated time until so many operations of the host have ended; at most ten seconds.
   Duration until_done(Host& host, size_t count) {
-    const Instant begin = now_;
-    run_until(begin + 10_s, [&] { return host.done.size() >= count; });
-    EXPECT_EQ(host.done.size(), count);
-    return now_ - begin;
-  }
-  template <class Done>
-  void run_until(Instant end, Done&& done) {
-    for (const uint32_t host : {kA, kB}) world_.wake(host, now_);  // a test may have given it work
-    while (!done() && world_.step(end, [this](uint32_t host) { return visit(host); })) {
-      now_ = world_.now();
+    const Instant begin = now();
+    machines_->wake_all();
+    while (host.done.size() < count && machines_->step(begin + 10_s)) {
     }
-  }
-  Instant visit(uint32_t host) {
-    Engine& engine = *(host == kA ? a_ : b_).engine;
-    const Instant now = world_.now();
-    const bool is_busy = engine.progress(now);
-    const Instant next = engine.next_deadline();
-    return is_busy ? std::min(next, now + 1_us) : next;
+    EXPECT_EQ(host.done.size(), count);
+    return now() - begin;
   }
   static std::vector<std::byte> pattern(size_t size, uint32_t seed) {
     std::vector<std::byte> octets(size);
@@ -264,12 +203,9 @@ class PathFixture : public ::testing::Test {
   pds::Mode mode_ = pds::Mode::rud;
   uint32_t rendezvous_bytes_ = UINT32_MAX;
   uint8_t capabilities_ = 0;  // of the other end
-  io::SimNet net_{4};
-  static constexpr uint32_t kA = 0, kB = 1;  // actors of the world, and ports of the network
-  sim::World<io::SimNet> world_{net_, kStart};
-  Instant now_ = kStart;
   Host a_;
   Host b_;
+  std::optional<sim::Machines> machines_;
 };
 
 }  // namespace uet::fep::test

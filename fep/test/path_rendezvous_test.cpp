@@ -14,8 +14,8 @@ class PathRendezvousTest : public PathFixture {
   void meet() {
     PathFixture::meet();
     // Both have inserted the other's address.
-    a_.engine->fep().peers()[a_.other].agree_payload(kPayload);
-    b_.engine->fep().peers()[b_.other].agree_payload(kPayload);
+    a_.peer().agree_payload(kPayload);
+    b_.peer().agree_payload(kPayload);
     EXPECT_EQ(a_.count("tx_rendezvous"), 1u);
   }
   // Completes in full at both ends.
@@ -104,7 +104,7 @@ TEST_F(PathRendezvousTest, IfNothingPassesBothEndsGetAnError) {
   send(a_, octets);
   run(kRoundTrip / 2);  // the target asks for the rest
   ASSERT_TRUE(a_.done.empty() && b_.done.empty());
-  a_.engine->fep().peers()[a_.other].lower_payload(512);  // no read asks for so little
+  a_.peer().lower_payload(512);  // no read asks for so little
   until_done(b_, 1);
   EXPECT_EQ(b_.done.at(0).code, wire::ReturnCode::unsupported_size);
   until_done(a_, 1);

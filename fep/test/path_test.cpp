@@ -41,7 +41,7 @@ class PathTest : public PathFixture {
                        uint32_t mtu_bytes) {
     receive(b_, room);
     send(a_, octets);
-    a_.engine->transmit(now_);
+    a_.machine->engine().transmit(now());
     a_.route.errors.push_back({address(2), EMSGSIZE, mtu_bytes});
   }
   // Reports about routes change nothing.
@@ -72,9 +72,9 @@ TEST_F(PathTest, PacketsThatTheSystemRefusesEndAtOnce) {
   meet();
   io::FaultPlan plan;
   plan.mtu_bytes = 1500 - 28;
-  net_.set_path(address(1), address(2), plan);
+  net().set_path(address(1), address(2), plan);
   expect_too_long_then_fine();
-  EXPECT_GT(net_.counters().too_long, 0u);
+  EXPECT_GT(net().counters().too_long, 0u);
 }
 
 TEST_F(PathTest, TheFirstMessageToAPeerEndsTheSameWay) {
@@ -135,10 +135,10 @@ TEST_F(PathTest, TheRouteIsLookedUpBeforeAMessageEnds) {
   meet();
   io::FaultPlan plan;
   plan.mtu_bytes = 1500 - 28;
-  net_.set_path(address(1), address(2), plan);
+  net().set_path(address(1), address(2), plan);
   const std::vector<std::byte> octets = pattern(100000, 5);
   send(a_, octets);
-  a_.engine->transmit(now_);
+  a_.machine->engine().transmit(now());
   ASSERT_EQ(a_.done.size(), 1u);
   EXPECT_EQ(a_.done[0].failure.reason, pds::FailureReason::too_long);
   EXPECT_EQ(a_.payload(), 1024u);
@@ -183,9 +183,9 @@ TEST_F(PathTest, MessagesThatWaitGoInSmallerPackets) {
   std::vector<std::byte> memory(50000);
   std::vector<std::byte> other(40000);
   std::vector<std::byte> third_memory(5000);
-  rma(a_, false, expose(b_, memory, ses::kRemoteWrite), first);
-  rma(a_, false, expose(b_, other, ses::kRemoteWrite), second, ses::kOpFence);
-  rma(a_, false, expose(b_, third_memory, ses::kRemoteWrite), third);
+  write(a_, expose(b_, memory, ses::kRemoteWrite), first);
+  write(a_, expose(b_, other, ses::kRemoteWrite), second, ses::kOpFence);
+  write(a_, expose(b_, third_memory, ses::kRemoteWrite), third);
   EXPECT_LT(until_done(a_, 3), 1_s);
   ASSERT_EQ(a_.done.size(), 3u);
   EXPECT_EQ(a_.done[0].failure.reason, pds::FailureReason::too_long);
@@ -202,10 +202,10 @@ TEST_F(PathTest, AReadWhoseAnswersAreTooLongAsksForLess) {
   b_.route.mtu_bytes = 1500;
   // The other end learns of its route by the first read, and knows it at the second.
   for (int i = 0; i < 2; ++i) {
-    a_.engine->fep().peers()[a_.other].agree_payload(kPayload);
+    a_.peer().agree_payload(kPayload);
     std::vector<std::byte> memory = pattern(100000, 17);
     std::vector<std::byte> room(100000);
-    rma(a_, true, expose(b_, memory, ses::kRemoteRead), room);
+    read(a_, expose(b_, memory, ses::kRemoteRead), room);
     EXPECT_LT(until_done(a_, 1), 2_s);
     ASSERT_EQ(a_.done.size(), 1u);
     EXPECT_TRUE(a_.done[0].ok());
@@ -223,10 +223,10 @@ TEST_F(PathTest, AReadOverRudiWhoseAnswersAreTooLongAsksForLess) {
   meet();
   b_.route.mtu_bytes = 1500;
   for (const uint32_t bytes : {5000u, 100000u}) {
-    a_.engine->fep().peers()[a_.other].agree_payload(kPayload);
+    a_.peer().agree_payload(kPayload);
     std::vector<std::byte> memory = pattern(bytes, 17);
     std::vector<std::byte> room(bytes);
-    rma(a_, true, expose(b_, memory, ses::kRemoteRead), room, ses::kOpRudi);
+    read(a_, expose(b_, memory, ses::kRemoteRead), room, ses::kOpRudi);
     EXPECT_LT(until_done(a_, 1), 2_s);
     ASSERT_EQ(a_.done.size(), 1u);
     EXPECT_TRUE(a_.done[0].ok());
@@ -245,7 +245,7 @@ TEST_F(PathTest, PacketsRefusedWithoutALimitAreResentShort) {
   a_.route.is_believed = false;
   io::FaultPlan plan;
   plan.mtu_bytes = 1500 - 28;
-  net_.set_path(address(1), address(2), plan);
+  net().set_path(address(1), address(2), plan);
   std::vector<std::byte> octets = pattern(100000, 5);
   std::vector<std::byte> room(100000);
   receive(b_, room);
@@ -254,7 +254,7 @@ TEST_F(PathTest, PacketsRefusedWithoutALimitAreResentShort) {
   EXPECT_EQ(a_.done.at(0).failure.reason, pds::FailureReason::too_long);
   EXPECT_EQ(a_.payload(), kPayload);
   run(1_s);
-  EXPECT_TRUE(a_.engine->fep().ses().idle());
+  EXPECT_TRUE(a_.machine->fep().ses().idle());
 }
 
 // A forged error changes nothing while the system keeps the larger MTU for the route.
@@ -329,7 +329,7 @@ TEST_F(PathTest, AForgeryThatTheSystemBelievesCostsSmallerPackets) {
   EXPECT_TRUE(a_.done.at(0).ok());
   a_.done.clear();
   b_.done.clear();
-  a_.engine->fep().peers()[a_.other].agree_payload(kPayload);
+  a_.peer().agree_payload(kPayload);
   std::vector<std::byte> last_room(100000);
   receive(b_, last_room);
   a_.route.longest = 0;

@@ -39,6 +39,12 @@ class World {
   // When the next event is; never(): nothing will ever happen.
   Instant next() const { return std::max(now(), std::min(clock_.next(), network_.next_event())); }
 
+  // Nothing happens before `at` or at it: time moves on to it.
+  void pass(Instant at) {
+    clock_.advance(at);
+    network_.advance(at);
+  }
+
   // One event. What is due arrives; then visit(actor) is called for each actor that is touched or
   // awake, in the order of their numbers. It returns when the actor wants to be visited again
   // although nothing arrives. False: the next event is after `end`, and nothing happened.
