@@ -102,4 +102,9 @@ void Ses::forget(PeerId peer, Instant now) {
   outgoing_.forget_peer(peer);
 }
 
+void Ses::snapshot(Snapshot& out, Instant now) {
+  add_waiting(out, endpoints_, *res_.peers, now);
+  incoming_.snapshot(out, now);
+}
+
 }  // namespace uet::ses

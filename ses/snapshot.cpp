@@ -1,7 +1,11 @@
 // Copying what endpoints wait for, for Ses::snapshot. Counts everything, copies what fits.
 #include "ses/snapshot.h"
 
-#include "ses/ses.h"
+#include "ses/endpoints.h"
+#include "ses/incoming/rx_message.h"
+#include "ses/outgoing/tx_message.h"
+
+#include "pds/pdc/peer_table.h"
 
 namespace uet::ses {
 namespace {
@@ -81,16 +85,16 @@ KeptSnapshot copy_of(const UnexpectedMessage& m, const Endpoint& ep, const pds::
 
 }  // namespace
 
-void Ses::snapshot(Snapshot& out, Instant now) {
-  const pds::PeerTable& peers = *res_.peers;
-  endpoints_.for_each_endpoint([&](Endpoint& ep) {
+void add_waiting(Snapshot& out, const Endpoints& endpoints, const pds::PeerTable& peers,
+                 Instant now) {
+  endpoints.for_each_endpoint([&](Endpoint& ep) {
     ++out.endpoint_count;
     for (TxMessage& m : ep.operations) {
       const uint32_t at = out.operation_count++;
       if (at < out.operations.size()) out.operations[at] = copy_of(m, ep, peers, now);
     }
   });
-  endpoints_.for_each_queue([&](ReceiveQueue& queue) {
+  endpoints.for_each_queue([&](ReceiveQueue& queue) {
     out.disabled_indices += queue.disabled;
     for (PostedReceive& r : queue.receives) {
       const uint32_t at = out.receive_count++;
@@ -102,27 +106,21 @@ void Ses::snapshot(Snapshot& out, Instant now) {
            m = matcher.next_unexpected(*m)) {
         const uint32_t at = out.kept_count++;
         if (at >= out.kept.size()) continue;
-        out.kept[at] = copy_of(*m, *endpoints_.get(EndpointId(m->endpoint)), peers);
+        out.kept[at] = copy_of(*m, *endpoints.get(EndpointId(m->endpoint)), peers);
       }
     }
   });
-  incoming_.snapshot(out, now);
 }
 
-void Incoming::snapshot(Snapshot& out, Instant now) {
-  arriving_.for_each([&](const RxMessage& m) {
-    const uint32_t at = out.arriving_count++;
-    if (at >= out.arriving.size()) return;
-    ArrivingSnapshot& s = out.arriving[at];
-    s.peer = (*res_.peers)[m.peer].address;
-    s.message_id = m.key.id.value();
-    s.bytes = m.pushed;
-    s.arrived = m.arrived;
-    s.silent = now - m.last_arrival;
-  });
-  const UnexpectedPool& pool = kept_.room().pool();
-  out.kept_pages_max = pool.pages();
-  out.kept_pages = pool.pages() - pool.free_pages();
+void add_arriving(Snapshot& out, const RxMessage& m, const pds::PeerTable& peers, Instant now) {
+  const uint32_t at = out.arriving_count++;
+  if (at >= out.arriving.size()) return;
+  ArrivingSnapshot& s = out.arriving[at];
+  s.peer = peers[m.peer].address;
+  s.message_id = m.key.id.value();
+  s.bytes = m.pushed;
+  s.arrived = m.arrived;
+  s.silent = now - m.last_arrival;
 }
 
 }  // namespace uet::ses

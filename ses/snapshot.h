@@ -10,7 +10,14 @@
 #include <cstdint>
 #include <span>
 
+namespace uet::pds {
+class PeerTable;
+}
+
 namespace uet::ses {
+
+class Endpoints;
+struct RxMessage;
 
 // A posted operation that is not reported yet.
 struct OperationSnapshot {
@@ -83,5 +90,11 @@ struct Snapshot {
   uint32_t kept_pages_max = 0;
   uint32_t disabled_indices = 0;  // that refuse messages until there is room again [SES-131]
 };
+
+// For the layer, which fills it. Adds the operations, receives and kept messages of endpoints.
+void add_waiting(Snapshot& out, const Endpoints& endpoints, const pds::PeerTable& peers,
+                 Instant now);
+// Adds a message that is arriving.
+void add_arriving(Snapshot& out, const RxMessage& m, const pds::PeerTable& peers, Instant now);
 
 }  // namespace uet::ses

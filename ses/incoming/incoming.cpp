@@ -243,4 +243,11 @@ Instant Incoming::next_deadline() const {
   return std::min(next, res_.now + Duration::milliseconds(1));
 }
 
+void Incoming::snapshot(Snapshot& out, Instant now) {
+  arriving_.for_each([&](const RxMessage& m) { add_arriving(out, m, *res_.peers, now); });
+  const UnexpectedPool& pool = kept_.room().pool();
+  out.kept_pages_max = pool.pages();
+  out.kept_pages = pool.pages() - pool.free_pages();
+}
+
 }  // namespace uet::ses

@@ -71,7 +71,7 @@ class Incoming {
   }
   void prefetch_message() const { arriving_.prefetch_oldest(); }
   bool idle() const { return arriving_.idle() && pulls_.idle(); }
-  void snapshot(Snapshot& out, Instant now);  // snapshot.cpp
+  void snapshot(Snapshot& out, Instant now);
 
  private:
   static pds::Verdict malformed(const pds::RxRequest& rx);

@@ -1,4 +1,4 @@
-// The table of profiles against the reference, and where it is obeyed. [ses.md 8]
+// Where the table of profiles is obeyed; profile_part_test.cpp has the table. [ses.md 8]
 #include "ses/profile.h"
 
 #include "ses/test/target_fixture.h"
@@ -9,37 +9,6 @@ namespace uet::ses::test {
 namespace {
 
 using ProfileTest = TargetTest;
-
-// The letters of the three columns of the reference, "O" optional, "M" mandatory, "-" absent.
-std::string letters(Feature f) {
-  std::string out;
-  for (const uint8_t profiles : {kAiBase, kAiFull, kHpc}) {
-    out += "-OM"[static_cast<unsigned>(support(profiles, f))];
-  }
-  return out;
-}
-
-// [SES-185] Read off the table of the reference by hand.
-TEST_F(ProfileTest, TheLettersAreThoseOfTheReference) {
-  EXPECT_EQ(letters(Feature::rudi), "OOM");
-  EXPECT_EQ(letters(Feature::read), "OMM");
-  EXPECT_EQ(letters(Feature::tagged_send), "OMM");
-  EXPECT_EQ(letters(Feature::tag_wildcards), "--M");
-  EXPECT_EQ(letters(Feature::kept_messages), "-OM");
-  EXPECT_EQ(letters(Feature::deferral), "-M-");
-  EXPECT_EQ(letters(Feature::rendezvous), "OOM");
-  EXPECT_EQ(letters(Feature::fetching_atomics), "OMM");
-  EXPECT_EQ(letters(Feature::send_atomics), "--O");
-  EXPECT_EQ(letters(Feature::mandatory), "MMM");
-}
-
-// [SES-187] The common subset; without capabilities, and beside all others, AI Base.
-TEST_F(ProfileTest, TheCommonProfilesAreThoseOfBothEnds) {
-  EXPECT_EQ(common_profiles(kEveryProfile, kHpc), kAiBase | kHpc);
-  EXPECT_EQ(common_profiles(kAiBase | kAiFull, kAiBase | kHpc), kAiBase);
-  EXPECT_EQ(common_profiles(kEveryProfile, 0), kAiBase);
-  EXPECT_EQ(common_profiles(kEveryProfile, 0xFF), kEveryProfile);  // other bits are no profiles
-}
 
 // [SES-186, SES-067] An operation that none of our profiles has is refused, whatever follows.
 TEST_F(ProfileTest, OperationsOutsideTheProfileAreUnsupported) {

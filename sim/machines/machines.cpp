@@ -1,7 +1,7 @@
 // Setting machines up and letting them work.
 #include "sim/machines/machines.h"
 
-#include "fep/settle.h"
+#include "fep/derive.h"
 
 #include "base/assert.h"
 
@@ -25,7 +25,7 @@ ses::Destination destination(PeerId to, const PostTerms& terms) {
 Machine::Machine(const MachineSetup& setup, const FabricAddress& address, io::SimNet& net)
     : on_completion_(setup.on_completion) {
   fep::Config config = setup.config;
-  fep::settle(config);
+  fep::derive(config);
   auto fep = fep::FabricEndpoint::create(config, address, setup.seed);
   UET_ASSERT(fep.ok());
   if (setup.jobs != nullptr) (*fep)->secure(*setup.jobs);
