@@ -190,7 +190,7 @@ void Receptions::done(const ses::Completion& completion) {
   CompletionError error = ep_.error_of(completion);
   if (has_sender) {
     set_source(entry, {completion.peer, completion.initiator_id, completion.job});
-    error.peer = ep_.engine().peer_address(completion.peer);
+    error.peer = ep_.engine().peer(completion.peer).address;
   }
   ep_.bound.rx_cq()->push_error(entry, error);
 }
@@ -239,7 +239,7 @@ void Receptions::deliver(const CompletionEntry& entry, const Sender& from) {
   }
   CompletionError error;
   error.err = FI_EADDRNOTAVAIL;
-  error.peer = ep_.engine().peer_address(from.peer);
+  error.peer = ep_.engine().peer(from.peer).address;
   error.initiator_id = from.initiator_id;
   error.addr_format = ep_.as.addr_format;
   done.src_addr = ep_.bound.av()->keys().of(from.job);

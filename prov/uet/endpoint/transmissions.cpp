@@ -6,6 +6,8 @@
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
 
+#include "io/socket.h"
+
 namespace uet::prov {
 
 ssize_t Transmissions::make_plan(uint64_t flags, uint64_t bytes, bool is_message,
@@ -74,6 +76,13 @@ bool Transmissions::waits_for_none(const ProgressEngine::Entry& entry, const Pla
   return plan.bytes > kLongBytes && entry.posts_in_a_row() >= kInARow;
 }
 
+// The peer has never answered, so the address may be wrong. The application gets the error of its
+// first messages while it waits for them. Who asks for FI_INJECT_COMPLETE does not wait. [LF-136]
+bool Transmissions::is_unproven(uint64_t flags, const ses::Destination& to) const {
+  return (flags & (FI_INJECT_COMPLETE | FI_INJECT)) == 0 &&
+         ep_.engine().peer(to.peer).last_heard == Instant::zero();
+}
+
 void Transmissions::begin(const Plan& plan, fi_addr_t addr) {
   const bool unreported = (plan.user & kUnreported) != 0;
   if (unreported) ++unreported_;
@@ -138,11 +147,30 @@ void Transmissions::done(const ses::Completion& completion) {
   }
   CompletionError error = ep_.error_of(completion);
   if (const ses::Destination* to = ep_.addresses().find(addr)) {
-    error.peer = ep_.engine().peer_address(to->peer);
+    error.peer = ep_.engine().peer(to->peer).address;
     error.initiator_id = to->initiator_id;
+    warn_of_unreachable(addr, *to, completion);
   }
   ep_.addresses().end_operation(addr, unreported);
   finish(completion.kind, completion.context.user, completion.context.op, &error);
+}
+
+// Once for an address. [LF-136]
+void Transmissions::warn_of_unreachable(fi_addr_t addr, const ses::Destination& to,
+                                        const ses::Completion& completion) {
+  const bool is_unreachable = completion.status == ses::Completion::Status::undeliverable &&
+                              completion.failure.reason == pds::FailureReason::unreachable;
+  if (!is_unreachable || addr == warned_) return;
+  const pds::Peer& peer = ep_.engine().peer(to.peer);
+  if (peer.last_heard != Instant::zero()) return;
+  warned_ = addr;
+  UET_WARN(EP_DATA,
+           "the network reports %s port %u (fi_addr_t 0x%llx) as unreachable, and it has never "
+           "answered: start the peer first, and use the address that its fi_getname gives. An "
+           "endpoint has one address; if its fi_getinfo names no node (fabtests: -s), that is the "
+           "first one of `fi_info -p uet`, not loopback\n",
+           io::ip_text(peer.address).c_str(), peer.address.port,
+           static_cast<unsigned long long>(addr));
 }
 
 // The application was told long ago that it is done, and has its op_context back. [LF-136]
@@ -156,7 +184,7 @@ void Transmissions::retained_done(const ses::Completion& completion) {
   LostSend lost;
   lost.addr = addr;
   lost.error = ep_.error_of(completion);
-  if (to != nullptr) lost.error.peer = ep_.engine().peer_address(to->peer);
+  if (to != nullptr) lost.error.peer = ep_.engine().peer(to->peer).address;
   ep_.bound.report_lost(lost);
 }
 
@@ -168,7 +196,7 @@ void Transmissions::part_done(const ses::Completion& completion) {
     group.failed = true;
     group.error = ep_.error_of(completion);
     if (const ses::Destination* to = ep_.addresses().find(group.user & kIndexMask)) {
-      group.error.peer = ep_.engine().peer_address(to->peer);
+      group.error.peer = ep_.engine().peer(to->peer).address;
     }
   }
   if (--group.open > 0) return;

@@ -44,6 +44,7 @@ class Transmissions {
   ssize_t make_plan(uint64_t flags, uint64_t bytes, bool is_message, Plan& plan) const;
   bool may_retain(uint64_t flags, bool is_message) const;
   static bool waits_for_none(const ProgressEngine::Entry& entry, const Plan& plan);
+  bool is_unproven(uint64_t flags, const ses::Destination& to) const;
   ssize_t reject(ssize_t error);
   ssize_t refuse_address(fi_addr_t addr) const;
   ssize_t refuse(ProgressEngine::Entry& entry, const Plan& plan, fi_addr_t addr, Errc why);
@@ -61,11 +62,14 @@ class Transmissions {
   void done(const ses::Completion& completion);
   void part_done(const ses::Completion& completion);
   void retained_done(const ses::Completion& completion);
+  void warn_of_unreachable(fi_addr_t addr, const ses::Destination& to,
+                           const ses::Completion& completion);
   void finish(ses::OpKind kind, uint64_t user, void* op_context, const CompletionError* error);
 
   const EndpointState& ep_;
   uint32_t unreported_ = 0;  // operations in flight that the application believes done
   uint32_t open_ = 0;
+  fi_addr_t warned_ = FI_ADDR_UNSPEC;  // the last one that a log line called unreachable
   OpGroups groups_;
 };
 

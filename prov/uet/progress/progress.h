@@ -194,8 +194,8 @@ class ProgressEngine {
   // The thread that runs the engine when there are no visits; it may not run.
   HelperThread& helper() { return helper_; }
 
-  // The address behind a PeerId. Lock held.
-  const FabricAddress& peer_address(PeerId peer) { return engine_->fep().peers()[peer].address; }
+  // What the stack knows of a peer, until the next call. Lock held.
+  const pds::Peer& peer(PeerId id) { return engine_->fep().peers()[id]; }
 
   // For tests: in how many of its turns the helper ran the engine.
   uint64_t helper_rounds() const { return helper_rounds_.load(std::memory_order_relaxed); }

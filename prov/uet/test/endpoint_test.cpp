@@ -215,6 +215,21 @@ TEST_F(EndpointTest, SendToAProcessThatIsGoneFailsAndNamesIt) {
   EXPECT_EQ(next(b->rx_cq).err, 0);
 }
 
+// [LF-095, LF-136] So does the error for an address at which no endpoint ever was, although sends
+// of the default level complete when they are copied: a program that waits for an answer would
+// hang.
+TEST_F(EndpointTest, FirstSendToAnAddressWithoutAnEndpointFails) {
+  open();
+  fi_addr_t nobody = FI_ADDR_UNSPEC;
+  ASSERT_EQ(fi_av_insertsvc(a->av, "127.0.47.8", "7", &nobody, 0, nullptr), 1);
+  ASSERT_EQ(fi_send(a->ep, kept(uint8_t{1}), 1, nullptr, nobody, this), 0);
+  const Done done = next(a->tx_cq);
+  EXPECT_EQ(done.err, FI_EHOSTUNREACH) << done.text;
+  EXPECT_EQ(done.context, this);
+  EXPECT_NE(done.text.find("127.0.47.8"), std::string::npos) << done.text;
+  EXPECT_EQ(fi_send(a->ep, kept(uint8_t{1}), 1, nullptr, nobody, nullptr), 0) << "it may try again";
+}
+
 // Messages posted with FI_MORE leave with the next call, even when that one is refused.
 TEST_F(EndpointTest, RefusedCallFlushesPostsHeldBackByFiMore) {
   NodeOptions options;

@@ -1,5 +1,6 @@
-// Sends complete when their payload is retained: at once, whatever the peer does. A requested
-// stronger level is never weakened, and later failures are reported without the op_context.
+// Sends complete when their payload is retained: at once, whatever a peer does that has answered
+// before, or that is not waited for. A requested stronger level is never weakened, and later
+// failures are reported without the op_context.
 #include "prov/uet/test/roles.h"
 
 #include <arpa/inet.h>
@@ -32,6 +33,12 @@ class RetainedTest : public RolesTest {
     EXPECT_EQ(fi_av_insertsvc(node.av, "127.0.48.1", "7", &peer, 0, nullptr), 1);
     return peer;
   }
+  // Sends of such a node do not wait for the first answer of a peer either.
+  static NodeOptions early() {
+    NodeOptions options;
+    options.tx_op_flags = FI_INJECT_COMPLETE;
+    return options;
+  }
   static ssize_t send_msg(Node& node, const std::vector<uint8_t>& octets, fi_addr_t to,
                           uint64_t flags, void* context) {
     iovec iov{const_cast<uint8_t*>(octets.data()), octets.size()};
@@ -53,11 +60,12 @@ class RetainedTest : public RolesTest {
   int deaf_ = -1;
 };
 
-// [LF-136] Messages of the default level are over when they are copied, up to 64 KiB.
+// [LF-055, LF-136] Messages that are not to wait for it are over when they are copied, up to 64
+// KiB.
 TEST_F(RetainedTest, SendsAreOverBeforeThePeerSaysAnything) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     const std::vector<uint8_t> longer(kRetained + 1);  // read until the endpoint is closed
-    Node node;
+    Node node(early());
     const fi_addr_t peer = insert_deaf(node);
     for (const size_t size :
          {size_t{0}, size_t{1}, size_t{256}, size_t{257}, size_t{4096}, size_t{20000}, kRetained}) {
@@ -85,7 +93,7 @@ TEST_F(RetainedTest, SendsAreOverBeforeThePeerSaysAnything) {
 TEST_F(RetainedTest, LongMessagesInARowAreCopiedUpToTheEighth) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     const std::vector<uint8_t> octets(8193);  // read until the endpoint is closed
-    Node node;
+    Node node(early());
     const fi_addr_t peer = insert_deaf(node);
     const auto post = [&](int count, size_t size) {
       for (int i = 0; i < count; ++i) {
@@ -134,18 +142,21 @@ TEST_F(RetainedTest, StrongerLevelsWaitForThePeer) {
   }));
 }
 
-// [LF-054] The level may be the endpoint's.
-TEST_F(RetainedTest, TransmitCompleteOfTheEndpointWaitsForThePeer) {
+// [LF-054, LF-136] The level may be the endpoint's. Without one, messages wait until the peer has
+// answered once: the address may be wrong.
+TEST_F(RetainedTest, WithAndWithoutALevelTheFirstMessageWaitsForThePeer) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
-    NodeOptions options;
-    options.tx_op_flags = FI_TRANSMIT_COMPLETE;
-    const uint8_t octet = 1;  // read until the endpoint is closed
-    Node node(options);
-    const fi_addr_t peer = insert_deaf(node);
-    ASSERT_EQ(fi_send(node.ep, &octet, 1, nullptr, peer, nullptr), 0);
-    ASSERT_EQ(fi_tsend(node.ep, &octet, 1, nullptr, peer, 1, nullptr), 0);
-    expect_silence(node);
-    EXPECT_EQ(counter(node, "tx_retained"), 0u);
+    for (const uint64_t level : {uint64_t{0}, uint64_t{FI_TRANSMIT_COMPLETE}}) {
+      NodeOptions options;
+      options.tx_op_flags = level;
+      const uint8_t octet = 1;  // read until the endpoint is closed
+      Node node(options);
+      const fi_addr_t peer = insert_deaf(node);
+      ASSERT_EQ(fi_send(node.ep, &octet, 1, nullptr, peer, nullptr), 0);
+      ASSERT_EQ(fi_tsend(node.ep, &octet, 1, nullptr, peer, 1, nullptr), 0);
+      expect_silence(node);
+      EXPECT_EQ(counter(node, "tx_retained"), 0u);
+    }
   }));
 }
 
@@ -208,7 +219,7 @@ TEST_F(RetainedTest, WriteInPartsIsPostedWholeOrNotAtAll) {
 // [LF-136] Counters count a retained operation at once, reported or not.
 TEST_F(RetainedTest, CountersCountRetainedOperations) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
-    NodeOptions options;
+    NodeOptions options = early();
     options.counters = true;
     options.selective = true;
     Node node(options);
@@ -225,7 +236,7 @@ TEST_F(RetainedTest, CountersCountRetainedOperations) {
 // [LF-136] The room has an end; what finds none waits for its acknowledgement, and says so.
 TEST_F(RetainedTest, WithoutRoomASendWaitsForThePeer) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
-    Node node;
+    Node node(early());
     const fi_addr_t peer = insert_deaf(node);
     const std::vector<uint8_t> octets(kRetained);
     constexpr uint64_t kPosts = 100;
@@ -254,7 +265,7 @@ TEST_F(RetainedTest, WithoutRoomASendWaitsForThePeer) {
 TEST_F(RetainedTest, LateFailureIsAnEventAndEndsTheAddress) {
   const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
   finish(start(1, settings, [](const Line&) {
-    NodeOptions options;
+    NodeOptions options = early();
     options.is_enabled = false;
     Node node(options);
     fi_eq_attr attr{};
@@ -310,7 +321,7 @@ TEST_F(RetainedTest, LateFailureIsAnEventAndEndsTheAddress) {
 TEST_F(RetainedTest, LateFailureOfAnAliasIsReportedInItsName) {
   const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
   finish(start(1, settings, [](const Line&) {
-    NodeOptions options;
+    NodeOptions options = early();
     options.is_enabled = false;
     Node node(options);
     fi_eq_attr attr{};
@@ -320,7 +331,7 @@ TEST_F(RetainedTest, LateFailureOfAnAliasIsReportedInItsName) {
     ASSERT_EQ(fi_enable(node.ep), 0);
     const fi_addr_t peer = insert_deaf(node);
     fid_ep* alias = nullptr;
-    ASSERT_EQ(fi_ep_alias(node.ep, &alias, FI_TRANSMIT | FI_COMPLETION), 0);
+    ASSERT_EQ(fi_ep_alias(node.ep, &alias, FI_TRANSMIT | FI_COMPLETION | FI_INJECT_COMPLETE), 0);
     node.close_endpoint();
     const uint8_t octet = 1;
     ASSERT_EQ(fi_send(alias, &octet, 1, nullptr, peer, nullptr), 0);
@@ -353,7 +364,7 @@ TEST_F(RetainedTest, LateFailureOfAnAliasIsReportedInItsName) {
 TEST_F(RetainedTest, AddressCanBeRemovedAtOnce) {
   const Settings settings = {{"FI_UET_LINGER", "0"}, {"FI_UET_PEER_TIMEOUT", "1500000"}};
   finish(start(1, settings, [](const Line&) {
-    Node node;
+    Node node(early());
     std::vector<uint8_t> octets(1000);
     fi_addr_t peer = insert_deaf(node);
     ASSERT_EQ(fi_send(node.ep, octets.data(), octets.size(), nullptr, peer, nullptr), 0);
@@ -375,7 +386,7 @@ TEST_F(RetainedTest, AddressCanBeRemovedAtOnce) {
     EXPECT_EQ(counter(node, "tx_retained_lost"), 1u);
     EXPECT_EQ(insert_deaf(node), peer) << "the lowest index is free again";
     // An operation that the application waits for keeps its address.
-    ASSERT_EQ(fi_write(node.ep, octets.data(), 1, nullptr, peer, 0, 5, nullptr), 0);
+    ASSERT_EQ(fi_read(node.ep, octets.data(), 1, nullptr, peer, 0, 5, nullptr), 0);
     EXPECT_EQ(fi_av_remove(node.av, &peer, 1, 0), -FI_EBUSY);
   }));
 }
@@ -410,18 +421,23 @@ class RetainedEndTest : public RetainedTest {
       EXPECT_TRUE(std::equal(expected.begin(), expected.end(), at)) << int{seed};
     }
   }
-  // Sends while the peer is stopped; each buffer is overwritten when its send is over.
+  // Sends while the peer, which has answered the first message, is stopped; each buffer is
+  // overwritten when its send is over.
   static void send_all(Node& node, const Line& line) {
     const fi_addr_t peer = node.insert(line.hear());
-    line.tell(1);
-    line.hear_value();  // the peer is stopped
     for (int i = 0; i < kMessages; ++i) {
+      if (i == 1) {
+        EXPECT_EQ(counter(node, "tx_retained"), 0u);
+        line.tell(1);
+        line.hear_value();  // the peer is stopped
+      }
       std::vector<uint8_t> octets = pattern(kRetained, static_cast<uint32_t>(i));
       octets[0] = static_cast<uint8_t>(i);
       ASSERT_EQ(fi_send(node.ep, octets.data(), kRetained, nullptr, peer, nullptr), 0);
-      ASSERT_EQ(await(node.tx_cq, seconds(5)).err, 0);
+      ASSERT_EQ(await(node.tx_cq, seconds(i == 0 ? 100 : 5)).err, 0);
       std::fill(octets.begin(), octets.end(), uint8_t{0xEE});
     }
+    EXPECT_EQ(counter(node, "tx_retained"), uint64_t{kMessages - 1});
     line.tell(2);
   }
   void run(void (*sender)(const Line&)) {
@@ -445,7 +461,7 @@ class RetainedEndTest : public RetainedTest {
   }
 };
 
-// [LF-138] Closing waits until the peers have all messages that were reported as complete.
+// [LF-136, LF-138] Closing waits until the peers have all messages that were reported as complete.
 TEST_F(RetainedEndTest, CloseDeliversRetainedMessages) {
   run([](const Line& line) {
     Node node;
@@ -465,7 +481,7 @@ TEST_F(RetainedEndTest, ExitDeliversRetainedMessages) {
 // [LF-138] It does not wait for ever, and lost operations are counted.
 TEST_F(RetainedEndTest, CloseGivesUpAfterItsTime) {
   finish(start(1, {{"FI_UET_LINGER", "300"}}, [](const Line&) {
-    Node node;
+    Node node(early());
     const fi_addr_t peer = insert_deaf(node);
     const std::vector<uint8_t> octets(1000);
     ASSERT_EQ(fi_send(node.ep, octets.data(), octets.size(), nullptr, peer, nullptr), 0);
