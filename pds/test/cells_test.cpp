@@ -28,7 +28,7 @@ class CellsTest : public PartTest {
 
   Pdc& source(Mode mode = Mode::rud) {
     Pdc& pdc = initiator(mode);
-    pdc.path = &context_;
+    pdc.context = &context_;
     return pdc;
   }
   static TxSlot packet(SlotKind kind = SlotKind::data) {
@@ -44,7 +44,7 @@ class CellsTest : public PartTest {
   }
 
   Cells cells_;
-  Path context_{PathKey{}, tfc(), 0, res_.rng, senders_};
+  Context context_{ContextKey{}, tfc(), 0, res_.rng, senders_};
 };
 
 // [CMS-146] Cells have a size, and the buffer takes at least one packet; other algorithms take no
