@@ -59,22 +59,26 @@ class Ccc {
     std::visit([&](auto& a) { a.on_acked(e); }, window_);
     pacer_.on_acked(e);
   }
-  void on_lost(const Lost& e) {
+  // Whether the window gave all of the octets, so that it gets them back if the packet arrives. At
+  // its least it gives fewer, or none. [CMS-194]
+  bool on_lost(const Lost& e) {
     leave(e.bytes);
-    pacer_.on_lost(e, window_bytes(), has_credit());
+    const uint64_t before = window_bytes();
+    pacer_.on_lost(e, before, has_credit());
     std::visit([&](auto& a) { a.on_lost(e); }, window_);
+    return window_bytes() + e.bytes <= before;
   }
   // Time-outs were early: the packets arrive. The window gets back what the last time-outs took.
   // [CMS-194]
   void on_early_timeouts() {
     std::visit([](auto& a) { a.on_early_timeouts(); }, window_);
   }
-  // A packet reported by on_lost() is in flight after all. It takes no credit again; if the loss
-  // was inferred, the window gets back what it took. [CMS-194]
-  void on_still_in_flight(uint32_t bytes, Entropy ev, Instant now, bool is_inferred) {
+  // A packet reported by on_lost() is in flight after all. It takes no credit again; `is_paid`: its
+  // loss was inferred, and the window gets back all of its octets. [CMS-194]
+  void on_still_in_flight(uint32_t bytes, Entropy ev, Instant now, bool is_paid) {
     outstanding_ += bytes;
     std::visit([&](auto& a) { a.on_sent({bytes, ev, true, now}); }, window_);
-    if (Nscc* const law = nscc(); law != nullptr && is_inferred) law->on_loss_refuted(bytes);
+    if (Nscc* const law = nscc(); law != nullptr && is_paid) law->on_loss_refuted(bytes);
   }
   // Packets left the network without feedback about the path: their PDC ended, their PSN was given
   // to another packet, they are known to have arrived, or they were too long for the route.

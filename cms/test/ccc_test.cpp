@@ -195,6 +195,28 @@ TEST_F(CccTest, PacketsInFlightAfterAllCountAgain) {
   EXPECT_FALSE(ccc_.may_send(kPacket));
 }
 
+// [CMS-194] NSCC at its least window: of 3,000 and 4,160 octets that are lost it gives 3,000 and
+// then 1,840. Only the first it gets back.
+TEST(RefutedLossTest, GivesBackNoMoreThanItTook) {
+  Config c;
+  c.mtu_bytes = 4160;
+  Ccc ccc(c);
+  const uint64_t most = ccc.window_bytes();
+  ccc.on_sent({.bytes = static_cast<uint32_t>(most), .at = kStart});
+  const auto lose = [&](uint32_t bytes) {
+    return ccc.on_lost({.bytes = bytes, .packets = 1, .kind = LossKind::inferred, .at = kStart});
+  };
+  EXPECT_TRUE(lose(static_cast<uint32_t>(most) - 9000));
+  EXPECT_TRUE(lose(3000));
+  ASSERT_EQ(ccc.window_bytes(), 6000u);
+  EXPECT_FALSE(lose(4160));
+  ASSERT_EQ(ccc.window_bytes(), 4160u);
+  ccc.on_still_in_flight(4160, Entropy{}, kStart, false);
+  EXPECT_EQ(ccc.window_bytes(), 4160u);
+  ccc.on_still_in_flight(3000, Entropy{}, kStart, true);
+  EXPECT_EQ(ccc.window_bytes(), 7160u);
+}
+
 // [CMS-105] In software no base RTT is configured: none is known before the first round trip.
 TEST(BaseRttTest, IsUnknownBeforeTheFirstRoundTrip) {
   Ccc ccc(Config::software());

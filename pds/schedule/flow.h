@@ -93,16 +93,18 @@ struct Context : ListNode<struct OpenContextTag> {
     if (!acked.ev_valid) return;
     on_feedback(acked.ev, acked.ecn ? cms::PathFeedback::ecn : cms::PathFeedback::good, acked.at);
   }
-  void on_lost(Pdc& pdc, const LossNews& news) {
+  // See Ccc::on_lost().
+  bool on_lost(Pdc& pdc, const LossNews& news) {
     const TxSlot& packet = *news.packet;
     pdc.heard.on_gone(packet.bytes);
-    ccc.on_lost(
+    const bool is_paid = ccc.on_lost(
         {packet.bytes, 1, news.kind, packet.ev, news.at, news.rtt, news.rtt_valid, news.ecn});
     if (news.kind == cms::LossKind::timeout) {
       on_feedback(packet.ev, cms::PathFeedback::timeout, news.at);
     } else if (news.kind == cms::LossKind::trimmed) {
       on_feedback(packet.ev, cms::PathFeedback::trimmed, news.at);
     }
+    return is_paid;
   }
   // A packet that is lost is to be sent again; or it was, has arrived, or is given up. These change
   // Losses and the backlog together. [CMS-018 .. CMS-021]
@@ -122,10 +124,10 @@ struct Context : ListNode<struct OpenContextTag> {
     pdc.losses.clear_marks(slot);
   }
   // It counts as lost no more: no answer has shown that it is [PDS-254], or it has arrived without
-  // being sent again. What an inferred loss has cost is given back. [CMS-194]
+  // being sent again. What an inferred loss took from the window is given back. [CMS-194]
   void on_still_in_flight(Pdc& pdc, const TxSlot& slot, Instant now) {
     pdc.heard.on_sent(slot.bytes);
-    ccc.on_still_in_flight(slot.bytes, slot.ev, now, slot.state.is_inferred());
+    ccc.on_still_in_flight(slot.bytes, slot.ev, now, slot.state.is_refundable());
   }
   void forget_mark(const TxSlot& slot) {
     if (slot.state.is_lost() && slot.kind == SlotKind::data) backlog.unmark(slot.bytes);

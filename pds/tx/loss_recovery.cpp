@@ -145,15 +145,16 @@ void LossRecovery::mark_lost(Pdc& pdc, TxSlot& slot, const LossNews& news, Count
   UET_ASSERT(!slot.state.is_answered());
   if (slot.state.is_lost() || pdc.life.is_orphan()) return;
   res_.counters.add(cause);
+  bool is_paid = false;
   if (slot.state.land()) {
-    pdc.context->on_lost(pdc, news);
+    is_paid = pdc.context->on_lost(pdc, news);
     schedule_.wake_context(*pdc.context);
   }
   res_.cells.on_lost(pdc, slot);
   pdc.losses.unask(slot);
   slot.state.end_wait();
-  const bool is_inferred = news.kind == cms::LossKind::inferred;
-  pdc.context->mark(pdc, slot, news.psn, is_inferred ? LossSign::inferred : LossSign::reported);
+  const bool is_refundable = is_paid && news.kind == cms::LossKind::inferred;
+  pdc.context->mark(pdc, slot, news.psn, is_refundable ? LossSign::refundable : LossSign::reported);
   pdc.tx.requeue(news.psn);
   pdc.stop_sending();  // it may stand among those with new packets only
   schedule_.want_send(pdc);

@@ -8,9 +8,9 @@ namespace uet::pds {
 
 // Why a packet counts as lost.
 enum class LossSign : uint8_t {
-  none,      // it does not
-  reported,  // by a NACK or a time-out
-  inferred,  // later packets have arrived
+  none,        // it does not
+  reported,    // by a NACK or a time-out
+  refundable,  // later packets have arrived, and the window gave its octets [CMS-194]
 };
 
 class SlotState {
@@ -21,7 +21,7 @@ class SlotState {
   bool has_arrived() const { return has_arrived_; }  // and has no answer yet [PDS-093]
   bool is_answered() const { return is_answered_; }
   bool is_lost() const { return is_lost_; }  // goes again as soon as CMS allows
-  bool is_inferred() const { return is_lost_ && is_inferred_; }
+  bool is_refundable() const { return is_lost_ && is_refundable_; }
   bool is_refused() const { return is_refused_; }  // goes again when its delay is over [PDS-118]
   bool is_ask_due() const { return is_ask_due_; }  // an ACK Request for it [PDS-L6]
   bool is_to_go_again() const { return is_lost_ || is_refused_; }
@@ -67,7 +67,7 @@ class SlotState {
     const bool lost = sign != LossSign::none;
     const bool changed = is_lost_ != lost;
     is_lost_ = lost;
-    is_inferred_ = sign == LossSign::inferred;
+    is_refundable_ = sign == LossSign::refundable;
     return changed;
   }
   bool set_ask_due(bool due) {
@@ -108,7 +108,7 @@ class SlotState {
   bool was_asked_ : 1 = false;
   uint8_t resends_ : 6 = 0;
   bool is_mark_told_ : 1 = false;
-  bool is_inferred_ : 1 = false;
+  bool is_refundable_ : 1 = false;
 };
 static_assert(sizeof(SlotState) == 4);
 

@@ -25,6 +25,17 @@ TEST_F(LossRecoveryPartTest, ALostPacketIsCountedOnceAndAsksForATurn) {
   EXPECT_EQ(calls(), (Calls{"wake_context", "want_send"}));
 }
 
+// [CMS-194] A fixed window gives no octets for a loss, so it gets none back.
+TEST_F(LossRecoveryPartTest, WhatTheWindowNeverGaveIsNotGivenBack) {
+  Pdc& pdc = initiator();
+  send(pdc, 3);
+  const uint64_t window = context_.ccc.window_bytes();
+  loss_.mark_lost(pdc, kFirst, slot(pdc, 0), cms::LossKind::inferred, Count::retx_ooo, kNow);
+  ASSERT_EQ(context_.ccc.window_bytes(), window);
+  EXPECT_TRUE(slot(pdc, 0).state.is_lost());
+  EXPECT_FALSE(slot(pdc, 0).state.is_refundable());
+}
+
 // [PDS-118] NACK_Retx_Time doubles with each refusal, up to the cap of the time-outs.
 TEST_F(LossRecoveryPartTest, ARefusedPacketWaitsTwiceAsLongEachTime) {
   Pdc& pdc = initiator();

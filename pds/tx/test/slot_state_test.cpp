@@ -76,10 +76,10 @@ TEST(SlotStateTest, ReportsWhetherAMarkChanged) {
   EXPECT_TRUE(s.set_lost(LossSign::reported));
   EXPECT_FALSE(s.set_lost(LossSign::reported));
   EXPECT_TRUE(s.set_lost(LossSign::none));
-  EXPECT_TRUE(s.set_lost(LossSign::inferred));
-  EXPECT_TRUE(s.is_inferred());
+  EXPECT_TRUE(s.set_lost(LossSign::refundable));
+  EXPECT_TRUE(s.is_refundable());
   EXPECT_TRUE(s.set_lost(LossSign::none));
-  EXPECT_FALSE(s.is_inferred());
+  EXPECT_FALSE(s.is_refundable());
   EXPECT_TRUE(s.set_ask_due(true));
   EXPECT_FALSE(s.set_ask_due(true));
 }
