@@ -16,6 +16,8 @@ constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
 // delay adds if they are more than an MTU.
 constexpr uint32_t kFewPackets = 8;
 constexpr uint32_t kLearningStep = 8192;
+// So many round trips a delay that stayed after a loss is no queue. [CMS-197]
+constexpr int64_t kRoundsInVain = 32;
 constexpr Duration kLeastRtt = Duration::microseconds(1);  // no two hosts are nearer
 // Limits that keep products inside their types, whatever the settings. Octets squared: times 2^16
 // they fit 63 bits, and the largest window of 4 GiB still gains 16 KiB by one adjustment.
@@ -37,13 +39,13 @@ Duration quick_threshold_of(const Config& c) {  // [CMS-060]
 }
 
 // [CMS-088]
-uint64_t window_min_of(const Config& c) {
+uint32_t window_min_of(const Config& c) {
   constexpr uint32_t kSlowStart = 32 * 1024;
-  const uint64_t most = uint64_t{kFewPackets} * c.mtu_bytes;
-  if (c.learns_by_loss) return std::clamp<uint64_t>(c.window_bytes_min, 2 * c.mtu_bytes, most);
+  const uint32_t most = kFewPackets * c.mtu_bytes;
+  if (c.learns_by_loss) return std::clamp(c.window_bytes_min, 2 * c.mtu_bytes, most);
   const uint32_t wanted =
       c.start_slowly ? std::max(c.window_bytes_min, kSlowStart) : c.window_bytes_min;
-  return std::clamp<uint64_t>(wanted, c.mtu_bytes, most);
+  return std::clamp(wanted, c.mtu_bytes, most);
 }
 
 // Before one was measured. [CMS-105]
@@ -52,10 +54,10 @@ Duration first_base_rtt(const NsccLaw& law) {
 }
 
 // [CMS-050] No more than receivers hold where that is known.
-uint64_t window_max_of(const Config& c) {
+uint32_t window_max_of(const Config& c) {
   const uint64_t by_delay =
       c.learns_by_loss ? c.window_bytes_max : c.bdp_bytes() * c.nscc.window_max_permille / 1000;
-  return std::max<uint64_t>(std::min<uint64_t>(by_delay, c.window_bytes_max), window_min_of(c));
+  return std::max(to_u32(std::min<uint64_t>(by_delay, c.window_bytes_max)), window_min_of(c));
 }
 
 }  // namespace
@@ -96,17 +98,13 @@ NsccLaw::NsccLaw(const Config& c)
   alpha_q24 = static_cast<uint64_t>(std::min<uint128>(
       (uint128{scaled_q8(c.nscc.alpha_permille)} << 16) / kReferenceRttNs, kAlphaMost));
   fast_q16 = to_u32((uint128{bdp} * c.nscc.fast_permille << 16) / (kReferenceBdp * 1000));
-  if (!c.learns_by_loss) return;
-  alpha_q24 =
-      (uint64_t{std::max(c.mtu_bytes, kLearningStep)} << 24) / static_cast<uint64_t>(target.ns());
-  fair = 0;
 }
 
 Nscc::Nscc(const Config& config)
     : law_(config),
-      cwnd_q8_(static_cast<int64_t>(law_.window_max << 8)),
-      window_max_(law_.window_max),
+      cwnd_q8_(static_cast<int64_t>(uint64_t{law_.window_max} << 8)),
       base_rtt_(first_base_rtt(law_)),
+      window_max_(law_.window_max),
       signs_(config.learns_by_loss ? config.window_bytes_max : 0) {
   if (!config.start_slowly) return;
   const uint64_t first =
@@ -115,8 +113,8 @@ Nscc::Nscc(const Config& config)
 }
 
 void Nscc::set_window(int64_t q8) {  // [CMS-088]
-  cwnd_q8_ = std::clamp(q8, static_cast<int64_t>(law_.window_min << 8),
-                        static_cast<int64_t>(window_max_ << 8));
+  cwnd_q8_ = std::clamp(q8, static_cast<int64_t>(uint64_t{law_.window_min} << 8),
+                        static_cast<int64_t>(uint64_t{window_max_} << 8));
 }
 
 void Nscc::begin_anew(Duration base_rtt) {
@@ -127,7 +125,7 @@ void Nscc::begin_anew(Duration base_rtt) {
   mean_ = {};
   adjusted_at_ = Instant::zero();
   timed_out_ = 0;
-  if (!law_.starts_slowly) set_window(static_cast<int64_t>(window_max_ << 8));
+  if (!law_.starts_slowly) set_window(static_cast<int64_t>(uint64_t{window_max_} << 8));
   note_base_rtt(base_rtt);
   if (!law_.learns_by_loss || base_rtt_ == kUnknownRtt) return;
   // The peer has answered before, so that Probes show what is lost: the first window may be larger,
@@ -142,16 +140,15 @@ void Nscc::note_base_rtt(Duration measured) {
   if (measured >= base_rtt_) return;
   base_rtt_ = measured;
   if (law_.learns_by_loss) return;  // the rate of the path is not known
-  window_max_ = std::max<uint64_t>(
-      Config::bytes_in(law_.link_mbps, measured) * law_.window_permille / 1000, law_.window_min);
-  window_max_ = std::min(window_max_, law_.window_max);
+  const uint64_t most = Config::bytes_in(law_.link_mbps, measured) * law_.window_permille / 1000;
+  window_max_ = std::clamp(to_u32(most), law_.window_min, law_.window_max);
   set_window(cwnd_q8_);
 }
 
 void Nscc::on_acked(const Acked& e) {
   const uint32_t n = e.received_bytes;
   inflight_ -= n;  // [CMS-070]
-  signs_.on_answer();
+  signs_.on_answer(n);
   timed_out_ = 0;
   quick_.ignored += n;
   gain_.received += n;
@@ -177,16 +174,21 @@ void Nscc::on_acked(const Acked& e) {
 
 // The four quadrants of delay and ECN. [CMS-076 .. CMS-080]
 void Nscc::control(const Signs& signs, uint32_t bytes, bool is_limited, Instant now) {
-  const bool is_slow = signs.delay >= law_.target;
+  const bool is_slow = signs.delay >= law_.target_at(base_rtt_);
   if (signs.ecn) {
     if (is_slow) decrease(now);
     return;
   }
   if (is_limited) return;
-  if (is_slow) {
-    gain_.inc += at_most_inc(int128{law_.fair} * bytes);  // [CMS-082]
-  } else if (gain_.note(signs.delay.ns() >= int64_t{law_.no_delay_ns}, bytes, window_bytes())) {
+  const bool is_delayed = signs.delay.ns() >= int64_t{law_.no_delay_ns};
+  if (!is_slow && gain_.note(is_delayed, bytes, window_bytes())) {
     set_window(cwnd_q8_ + static_cast<int64_t>(uint64_t{bytes} * law_.fast_q16 >> 8));
+  } else if (law_.learns_by_loss) {
+    const uint32_t most = std::max(law_.mtu, kLearningStep);
+    const uint32_t step = signs_.step(most, law_.target, signs.delay, window_bytes(), base_rtt_);
+    gain_.inc += at_most_inc(int128{step} * bytes);
+  } else if (is_slow) {
+    gain_.inc += at_most_inc(int128{law_.fair} * bytes);  // [CMS-082]
   } else {
     const int128 gain = int128{law_.alpha_q24} * bytes * (law_.target - signs.delay).ns();
     gain_.inc += at_most_inc(gain >> 24);  // [CMS-083]
@@ -221,7 +223,7 @@ bool Nscc::Gain::note(bool is_delayed, uint32_t bytes, uint64_t window) {
 void Nscc::decrease(Instant now) {
   gain_.is_fast = false;
   gain_.undelayed = 0;
-  const int64_t target_q8 = law_.target.ns() << 8;
+  const int64_t target_q8 = law_.target_at(base_rtt_).ns() << 8;
   const Duration round = law_.learns_by_loss ? base_rtt_ + mean_.value() : base_rtt_;
   if (mean_.value_q8() <= target_q8 || now - decreased_at_ <= round) return;
   const int64_t cut_q16 = static_cast<int64_t>(int128{law_.gamma_q16} *
@@ -254,7 +256,7 @@ bool Nscc::quick_adapt(const Signs& signs, Instant now) {
   } else if (now >= quick_.end) {
     const bool is_called = quick_.is_triggered || signs.loss || signs.delay > law_.quick_threshold;
     if (quick_.end != Instant::zero() && is_called &&
-        quick_.achieved < window_max_ >> law_.quick_gate) {
+        quick_.achieved < uint64_t{window_max_} >> law_.quick_gate) {
       set_window(static_cast<int64_t>(quick_.achieved << 8));
       quick_.to_ignore = inflight_;
       quick_.ignored = 0;
@@ -283,21 +285,28 @@ void Nscc::shrink_to(int64_t q8) {
 
 // After time-outs the window doubles up to half of what it was. After a loss that ACKs show it
 // becomes what the path holds without its queue, at least half, once in a round trip; where the
-// queue is not full, something else drops packets. [decision 16]
+// queue is not full, something else drops packets. [decision 16, CMS-197]
 void Nscc::learn(const Lost& e) {
   if (e.kind == LossKind::timeout) {
     if (timed_out_ == 0) signs_.double_below_for_now(window_bytes() / 2);
     return shrink_for_now(e.bytes);
   }
-  const Duration queue = mean_.value();
-  if (!signs_.is_full(queue, base_rtt_)) {
-    shrink(e.bytes / 4);
-  } else if (e.at - decreased_at_ > base_rtt_ + queue) {
-    const int128 rest_q8 = int128{cwnd_q8_} * base_rtt_.ns() / (base_rtt_ + queue).ns();
-    shrink_to(std::max(cwnd_q8_ / 2, static_cast<int64_t>(rest_q8)));
-    decreased_at_ = e.at;
-  }
-  signs_.double_below(window_bytes() / 2);
+  const Duration mean = mean_.value();
+  const Duration round = base_rtt_ + mean;
+  const bool is_far = QueueSigns::is_far(base_rtt_);
+  const bool are_many = signs_.are_many(e.bytes, window_bytes());
+  const bool is_lately = e.at - decreased_at_ < round * kRoundsInVain;
+  const Duration low = is_far && is_lately && !are_many ? signs_.low() : Duration::zero();
+  const bool is_full = signs_.is_full(mean, low, base_rtt_);
+  const bool ends_doubling = are_many && window_bytes() < signs_.doubles_below();
+  if (!is_full && !ends_doubling) return shrink(e.bytes / (!is_far ? 4 : are_many ? 2 : 8));
+  if (e.at - decreased_at_ <= round) return;
+  const uint64_t before = window_bytes();
+  const int128 rest_q8 = is_full ? int128{cwnd_q8_} * (base_rtt_ + low).ns() / round.ns() : 0;
+  const int64_t least_q8 = is_far && !are_many ? cwnd_q8_ / 4 * 3 : cwnd_q8_ / 2;
+  shrink_to(std::max(least_q8, static_cast<int64_t>(rest_q8)));
+  decreased_at_ = e.at;
+  signs_.on_cut(before, window_bytes(), mean);
 }
 
 // The next answer may show that the time-out was early. [CMS-194]

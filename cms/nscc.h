@@ -15,10 +15,14 @@ namespace uet::cms {
 // The constants of the law for one path, made from Config once. [CMS-044 .. CMS-062]
 struct NsccLaw {
   explicit NsccLaw(const Config& config);
+  // The delay that the window aims at, with that base RTT. [CMS-049, CMS-197]
+  Duration target_at(Duration rtt) const {
+    return learns_by_loss ? QueueSigns::target(target, rtt) : target;
+  }
 
-  uint64_t window_max;  // octets
-  uint64_t window_min;  // octets; from one packet to eight [CMS-088]
   uint64_t alpha_q24;   // octets for each nanosecond, in 2^-24
+  uint32_t window_max;  // octets
+  uint32_t window_min;  // octets; from one packet to eight [CMS-088]
   uint32_t mtu;         // octets
   uint32_t fair;        // octets
   uint32_t fast_q16;    // no unit, in 2^-16
@@ -134,13 +138,13 @@ class Nscc {
   int64_t cwnd_q8_;       // octets, in 2^-8
   int64_t saved_q8_ = 0;  // before the destination asked for less; 0: it does not [CMS-112]
   int64_t inflight_ = 0;
-  uint64_t window_max_;  // of the measured base RTT
   Gain gain_;
   Quick quick_;
   DelayAverage mean_;
   Instant adjusted_at_;  // zero: nothing was sent
   Instant decreased_at_;
   Duration base_rtt_;
+  uint32_t window_max_;     // of the measured base RTT
   uint32_t timed_out_ = 0;  // octets that time-outs took since the last answer
   QueueSigns signs_;        // used only where it learns by loss
 };

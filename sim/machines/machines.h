@@ -21,7 +21,7 @@
 namespace uet::sim {
 
 struct MachineSetup {
-  fep::Config config;  // need not be settled
+  fep::Config config;  // need not be derived
   uint64_t seed = 0;
   ses::EndpointOptions options;
   const tss::JobTable* jobs = nullptr;  // of secure domains; null: packets are in the clear

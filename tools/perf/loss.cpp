@@ -4,6 +4,9 @@
 
 #include "sim/machines/machines.h"
 
+#include "base/rng.h"
+
+#include <array>
 #include <cstddef>
 #include <vector>
 
@@ -13,6 +16,7 @@ namespace {
 constexpr uint64_t kMessageBytes = 256 << 10;
 constexpr uint32_t kMessagesAhead = 16;
 constexpr Duration kTurn = Duration::nanoseconds(200);  // of an end that has more to do
+constexpr Duration kSleep = Duration::milliseconds(3);
 constexpr uint32_t kSource = 0, kTarget = 1;
 constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 
@@ -76,19 +80,33 @@ class Stream {
     machines_[kSource].write(to_, key_, memory_, machines_.now());
     ++posted_;
   }
+  // Short ones mostly.
+  Duration host_delay() {
+    if (hosts_.below(400) == 0) return kSleep;
+    const auto most = static_cast<uint64_t>(plan_.host_delay.ns()) * 4;
+    const uint64_t ns = hosts_.below(hosts_.below(4) == 0 ? most : most / 8);
+    return Duration::nanoseconds(static_cast<int64_t>(ns) + 1);
+  }
   void run_until(Instant end) {
     const auto visit = [this](uint32_t side) {
+      if (machines_.now() < ready_[side]) return ready_[side];
       bool is_busy = machines_.work(side);
       if (side == kSource) {
         for (; posted_ < completions_ + kMessagesAhead; is_busy = true) post();
       }
-      return machines_.next_work(side, is_busy);
+      if (!is_busy || plan_.host_delay == Duration::zero()) {
+        return machines_.next_work(side, is_busy);
+      }
+      ready_[side] = machines_.now() + host_delay();
+      return ready_[side];
     };
     while (machines_.step(end, visit)) {
     }
   }
 
   LossPlan plan_;
+  Rng hosts_{plan_.seed};
+  std::array<Instant, 2> ready_;   // an end does nothing before
   std::vector<std::byte> memory_;  // source and target of every message
   PeerId to_;
   uint64_t key_ = 0;

@@ -33,6 +33,8 @@ struct Options {
   uint32_t window = 256;
   int64_t round_trip_us = 20;
   uint64_t rate_gbps = 100;
+  int64_t host_delay_us = 0;
+  uint32_t queue_kib = 0;
 };
 
 struct Figure {
@@ -230,6 +232,11 @@ int loss(const Options& options) {
       plan.seed = options.seed;
       plan.rate_bps = options.rate_gbps * 1'000'000'000;
       plan.round_trip = Duration::microseconds(options.round_trip_us);
+      plan.queue_bytes = options.queue_kib << 10;
+      plan.host_delay = Duration::microseconds(options.host_delay_us);
+      // The steady state, not the beginning.
+      plan.warm_up = std::max(plan.warm_up, plan.round_trip * 250);
+      plan.measured = std::max(plan.measured, plan.round_trip * 1000);
       const perf::LossFigure f = perf::goodput(config, plan);
       if (share == 0) lossless = f.goodput_gbps;
       const double ratio = f.goodput_gbps / lossless;
@@ -316,6 +323,16 @@ void add_loss_options(CLI::App& lossy, Options& options) {
       ->capture_default_str();
   lossy.add_option("--rate", options.rate_gbps, "Rate of each link, in Gb/s")
       ->check(CLI::Range(1, 800))
+      ->capture_default_str();
+  lossy
+      .add_option("--queue", options.queue_kib,
+                  "KiB that a port of half the rate keeps before it drops; 0: no such port")
+      ->check(CLI::Range(0, 65'536))
+      ->capture_default_str();
+  lossy
+      .add_option("--host-delay", options.host_delay_us,
+                  "Mean time until an end works again, in us; 0: it works at once")
+      ->check(CLI::Range(0, 10'000))
       ->capture_default_str();
 }
 

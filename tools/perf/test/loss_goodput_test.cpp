@@ -41,6 +41,45 @@ TEST_P(LossGoodputTest, OnePdcIsEnough) {
   EXPECT_GE(run(0.05, GetParam(), 1).goodput_gbps, 0.70 * lossless);
 }
 
+// A round trip of 1 ms and 5 Gb/s. [CMS-197]
+LossFigure run_far(double loss, uint64_t seed, Duration host_delay) {
+  fep::Config config;
+  config.cms = cms::Config::software();
+  LossPlan plan;
+  plan.loss = loss;
+  plan.seed = seed;
+  plan.rate_bps = 5'000'000'000;
+  plan.round_trip = Duration::milliseconds(1);
+  plan.host_delay = host_delay;
+  plan.warm_up = Duration::milliseconds(250);
+  plan.measured = Duration::milliseconds(1000);
+  return goodput(config, plan);
+}
+
+// [CMS-197] Hosts work every 100 us and sleep for 3 ms now and then, which looks like a queue. Yet
+// losses leave most of the window.
+TEST_P(LossGoodputTest, ALongWayToABusyHostKeepsItsWindow) {
+  const Duration busy = Duration::microseconds(100);
+  const double lossless = run_far(0, GetParam(), busy).goodput_gbps;
+  EXPECT_GT(lossless, 4) << "of 5 Gb/s";
+  EXPECT_GE(run_far(0.001, GetParam(), busy).goodput_gbps, 0.92 * lossless);
+  EXPECT_GE(run_far(0.01, GetParam(), busy).goodput_gbps, 0.75 * lossless);
+  EXPECT_GE(run_far(0.05, GetParam(), busy).goodput_gbps, 0.50 * lossless);
+}
+
+// [CMS-197] Nor do losses at the start keep it small: after ten round trips it is in use.
+TEST_P(LossGoodputTest, ALongWayIsFilledAtOnceInSpiteOfLosses) {
+  fep::Config config;
+  config.cms = cms::Config::software();
+  LossPlan plan;
+  plan.loss = 0.05;
+  plan.seed = GetParam();
+  plan.rate_bps = 5'000'000'000;
+  plan.round_trip = Duration::milliseconds(1);
+  plan.warm_up = Duration::milliseconds(10);
+  EXPECT_GT(goodput(config, plan).goodput_gbps, 4.4);
+}
+
 INSTANTIATE_TEST_SUITE_P(Seeds, LossGoodputTest, ::testing::Values(1u, 2u, 3u));
 
 // Where the stream itself overflows a queue of half a round trip, it fills the link and loses
