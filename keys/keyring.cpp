@@ -66,10 +66,7 @@ void Keyring::apply(const Change& change, const KeyFile& before, Present present
     case ChangeKind::domain_removed:
       return begin_closing(*before.domain(change.sdi), present.now);
     case ChangeKind::terms_changed:
-      domains_.remove(change.sdi);
-      add_domain(*entry);
-      for (const KeyEntry& key : entry->keys) add_key(*entry, key.key.an, present);
-      return transmit(*entry, present);
+      return make_anew(*entry, present);
     case ChangeKind::domain_added:
       return add_domain(*entry);
     case ChangeKind::key_removed:
@@ -84,6 +81,20 @@ void Keyring::apply(const Change& change, const KeyFile& before, Present present
     case ChangeKind::transmit:
       return transmit(*entry, present);
   }
+}
+
+// Its keys work even if a list of it has no room.
+void Keyring::make_anew(const DomainEntry& entry, Present present) {
+  domains_.remove(entry.terms.sdi);
+  std::optional<KeyFileError> problem;
+  try {
+    add_domain(entry);
+  } catch (const KeyFileError& error) {
+    problem = error;
+  }
+  for (const KeyEntry& key : entry.keys) add_key(entry, key.key.an, present);
+  transmit(entry, present);
+  if (problem) throw *problem;
 }
 
 void Keyring::begin_closing(const DomainEntry& entry, Instant now) {
@@ -150,6 +161,9 @@ void Keyring::add_key(const DomainEntry& entry, bool an, Present present) {
   const auto installed = domains_.install(key.key, present.now, expiry_of(key, present));
   if (!installed.ok() && installed.error() != Errc::exists) {
     fail_domain(source_->name(), entry.terms.sdi, name(installed.error()));
+  }
+  if (installed.ok() && key.epoch) {
+    (void)domains_.find(entry.terms.sdi)->start_epoch(an, *key.epoch);  // false for clients
   }
   set_epochs(entry, an);
 }

@@ -81,6 +81,7 @@ class Keyring {
   };
 
   void apply(const Change& change, const KeyFile& before, Present present);
+  void make_anew(const DomainEntry& entry, Present present);
   void begin_closing(const DomainEntry& entry, Instant now);
   void end_closing(const Closing& over);
   void grant(const DomainEntry& entry);

@@ -123,6 +123,14 @@ void SecureDomain::grant(bool an, uint64_t from, uint64_t until) {
   if (slot(an).serial != 0) slot(an).secret->counter.grant(from, until);
 }
 
+Result<void> SecureDomain::start_epoch(bool an, uint16_t epoch) {
+  KeySlot& of = slot(an);
+  if (of.serial == 0) return Errc::not_found;
+  if (terms_.mode == Mode::client) return Errc::invalid;
+  of.epoch = epoch;
+  return {};
+}
+
 Result<void> SecureDomain::advance_epoch(bool an, uint16_t epoch) {
   KeySlot& of = slot(an);
   if (of.serial == 0) return Errc::not_found;

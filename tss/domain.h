@@ -112,6 +112,8 @@ class SecureDomain {
   // The first counters of a new key are these; see TxCounter. A grant with `from` where the last
   // one ended extends it. [TSS-043]
   void grant(bool an, uint64_t from, uint64_t until);
+  // The first epoch of a key that has sent nothing. Errors as below. [TSS-052]
+  Result<void> start_epoch(bool an, uint16_t epoch);
   // This end left and joined again with the same key, says its key manager. Epochs only advance.
   // Errc::invalid for an older one, and for a client, whose key is for one epoch. [TSS-052,
   // TSS-053]

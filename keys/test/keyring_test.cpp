@@ -310,6 +310,7 @@ TEST_F(KeyringTest, OnlyMembersAreTaken) {
   EXPECT_TRUE(b.opens(c.seal(b), c));
   write(with("\"10.0.0.1\", \"10.0.0.3\""));
   EXPECT_THROW(b.ring->reload({kBegin, kUnix}), KeyFileError) << "more than there is room for";
+  EXPECT_TRUE(b.opens(a.seal(b), a)) << "the first of them fits, and the keys work";
 }
 
 // [TSS-052, TSS-055] A key manager that counts epochs states them in the keys that it gives.
@@ -330,6 +331,8 @@ TEST_F(KeyringTest, EpochsComeWithTheKeys) {
   write(domain(0, key(0, '1', "epoch = 5\n")));
   Process c(paths("c"), 3);
   EXPECT_TRUE(b.opens(c.seal(b), c)) << "without a floor no first packet is too old";
+  write(domain(0, key(0, '1', "epoch = 40000\n")));
+  EXPECT_NO_THROW(Process(paths("d"), 4)) << "any epoch may be the first";
 }
 
 // [TSS-074]
