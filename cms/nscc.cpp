@@ -16,7 +16,7 @@ constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
 // delay adds if they are more than an MTU.
 constexpr uint32_t kFewPackets = 8;
 constexpr uint32_t kLearningStep = 8192;
-// So many round trips a delay that stayed after a loss is no queue. [CMS-197]
+// A delay that stays after a loss does not count as a queue for so many round trips. [CMS-197]
 constexpr int64_t kRoundsInVain = 32;
 constexpr Duration kLeastRtt = Duration::microseconds(1);  // no two hosts are nearer
 // Limits that keep products inside their types, whatever the settings. Octets squared: times 2^16
@@ -125,6 +125,7 @@ void Nscc::begin_anew(Duration base_rtt) {
   mean_ = {};
   adjusted_at_ = Instant::zero();
   timed_out_ = 0;
+  signs_.begin_anew();
   if (!law_.starts_slowly) set_window(static_cast<int64_t>(uint64_t{window_max_} << 8));
   note_base_rtt(base_rtt);
   if (!law_.learns_by_loss || base_rtt_ == kUnknownRtt) return;
@@ -284,7 +285,8 @@ void Nscc::shrink_to(int64_t q8) {
 }
 
 // After time-outs the window doubles up to half of what it was. After a loss that ACKs show it
-// becomes what the path holds without its queue, at least half, once in a round trip; where the
+// becomes what the path holds without its queue, at least half, on a long way three quarters unless
+// many packets were lost, once in a round trip; where the
 // queue is not full, something else drops packets. [decision 16, CMS-197]
 void Nscc::learn(const Lost& e) {
   if (e.kind == LossKind::timeout) {

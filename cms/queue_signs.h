@@ -24,13 +24,16 @@ class QueueSigns {
   static bool is_mark(Duration mean) { return mean > kMark; }
   // A long way: a window that a loss has made smaller would grow back in hundreds of milliseconds.
   // [CMS-197]
-  static bool is_far(Duration base_rtt) { return base_rtt >= Duration::microseconds(750); }
+  // An unknown round trip, a second, is none.
+  static bool is_far(Duration base_rtt) {
+    return base_rtt >= Duration::microseconds(750) && base_rtt < Duration::seconds(1);
+  }
   // The delay that the window aims at; on a short way `near`.
   static Duration target(Duration near, Duration base_rtt) {
     return is_far(base_rtt) ? std::max(near, kFarTarget) : near;
   }
   // Whether a queue may overflow now: the delay is near its recent peak, and by more than a quarter
-  // of the base RTT above `low`. So much of it has other causes.
+  // of the base RTT above `low`, the part of the delay with other causes.
   bool is_full(Duration mean, Duration low, Duration base_rtt) const {
     const int64_t queue_ns = (mean - low).ns();
     return queue_ns > base_rtt.ns() / 4 && queue_ns >= (int64_t{peak_ns_} - low.ns()) * 3 / 4;
@@ -55,9 +58,9 @@ class QueueSigns {
   }
 
   // Octets were lost. True: by a quarter of the window more than a sixteenth of what has arrived.
-  // So many are no chance.
+  // Chance does not explain so many.
   bool are_many(uint32_t bytes, uint64_t window) {
-    lost_ += std::min(bytes, UINT32_MAX - lost_);
+    lost_ = of_octets(std::min(uint64_t{lost_} + bytes, window));
     return lost_ > window / 4;
   }
 
@@ -73,8 +76,8 @@ class QueueSigns {
     }
     double_below(after / 2);
   }
-  // Octets that a round trip adds for that: half of what is missing if there is no delay, none at
-  // the target.
+  // Octets that a round trip adds to return to `goal_`: half of what is missing if there is no
+  // delay, none at the target.
   uint32_t step_back(uint64_t window, Duration delay, Duration base_rtt) const {
     if (window >= goal_ || !is_far(base_rtt) || delay >= kFarTarget) return 0;
     const auto missing = static_cast<int64_t>(goal_ - window);
@@ -98,12 +101,15 @@ class QueueSigns {
     before_timeouts_ = std::max(before_timeouts_, doubles_below_);
     double_below(bytes);
   }
+  // The context is as a new one.
+  void begin_anew() { goal_ = lost_ = 0; }
   void on_early_timeouts() {
     doubles_below_ = std::max(doubles_below_, before_timeouts_);
     before_timeouts_ = 0;
   }
   // Octets have arrived.
   void on_answer(uint32_t bytes) {
+    if (before_timeouts_ != 0) goal_ = 0;
     before_timeouts_ = 0;
     lost_ -= std::min(lost_, bytes / 16);
   }
@@ -127,7 +133,7 @@ class QueueSigns {
   uint32_t doubles_below_;        // octets
   uint32_t goal_ = 0;             // window before the last loss that took some of it; 0: none
   uint32_t lost_ = 0;             // octets, less a sixteenth of what has arrived since
-  uint32_t before_timeouts_ = 0;  // the same before the time-outs since the last answer; 0: none
+  uint32_t before_timeouts_ = 0;  // doubles_below_ before the time-outs since the last answer; or 0
 };
 
 }  // namespace uet::cms

@@ -46,7 +46,7 @@ class NsccFarTest : public ::testing::Test {
     ack(packets, rtt);
   }
   // The window has 128 packets and does not double any more; the mean delay is `delay`.
-  void settle(Duration base, Duration delay) {
+  void reach_128_packets(Duration base, Duration delay) {
     for (int i = 0; i < 3; ++i) round(base);
     ack(0, base, true);
     set_delay(base, delay);
@@ -98,13 +98,13 @@ TEST_F(NsccFarTest, ALossTakesLessOnALongWay) {
   for (const auto& [base, least, share] :
        {std::tuple{1_ms, 96.0, 8.0}, std::tuple{100_us, 64.0, 4.0}}) {
     nscc_ = Nscc(config());
-    settle(base, 0_us);
+    reach_128_packets(base, 0_us);
     now_ = now_ + 100_ms;
     const double before = packets();
     lose();
     EXPECT_DOUBLE_EQ(packets(), before - 1 / share);
     nscc_ = Nscc(config());
-    settle(base, base * 2);
+    reach_128_packets(base, base * 2);
     now_ = now_ + 100_ms;
     lose();
     EXPECT_NEAR(packets(), least, 0.2);
@@ -113,7 +113,7 @@ TEST_F(NsccFarTest, ALossTakesLessOnALongWay) {
 
 // [CMS-197] Many losses without a queue take half of each packet there.
 TEST_F(NsccFarTest, ManyLossesTakeMore) {
-  settle(1_ms, 0_us);
+  reach_128_packets(1_ms, 0_us);
   now_ = now_ + 100_ms;
   lose(40);
   const double before = packets();
@@ -127,7 +127,7 @@ TEST_F(NsccFarTest, TheWindowReturnsSoonAfterALoss) {
   for (const auto& [delay, gain] :
        {std::pair{0_us, 16.0}, std::pair{200_us, 8.0}, std::pair{400_us, 0.15}}) {
     nscc_ = Nscc(config());
-    settle(1_ms, 2_ms);
+    reach_128_packets(1_ms, 2_ms);
     now_ = now_ + 100_ms;
     lose();
     now_ = now_ + 1_ms;
@@ -142,7 +142,7 @@ TEST_F(NsccFarTest, TheWindowReturnsSoonAfterALoss) {
 TEST_F(NsccFarTest, ADelayThatStaysIsNoQueueForAWhile) {
   for (const Duration base : {1_ms, 100_us}) {
     nscc_ = Nscc(config());
-    settle(base, base / 2);
+    reach_128_packets(base, base / 2);
     now_ = now_ + 100_ms;
     lose();
     const double after = packets();
@@ -159,7 +159,7 @@ TEST_F(NsccFarTest, ADelayThatStaysIsNoQueueForAWhile) {
 
 // [CMS-197] A delay that has grown since then is a queue.
 TEST_F(NsccFarTest, ADelayThatGrowsIsAQueue) {
-  settle(1_ms, 500_us);
+  reach_128_packets(1_ms, 500_us);
   now_ = now_ + 100_ms;
   lose();
   const double after = packets();
@@ -174,7 +174,7 @@ TEST_F(NsccFarTest, ADelayThatGrowsIsAQueue) {
 TEST_F(NsccFarTest, TheTargetIsLongerOnALongWay) {
   for (const auto& [base, gain] : {std::pair{1_ms, 0.5}, std::pair{700_us, 0.0}}) {
     nscc_ = Nscc(config());
-    settle(base, 0_us);
+    reach_128_packets(base, 0_us);
     now_ = now_ + base;
     const double before = packets();
     ack(128, base + 200_us);
