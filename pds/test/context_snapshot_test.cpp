@@ -57,7 +57,7 @@ TEST(ContextSnapshotTest, TheShareOfMarksIsOfTheLastAcks) {
 }
 
 // Of 10 packets the first is acknowledged after 20 us with a mark, and the second without.
-TEST(ContextSnapshotTest, APathOfNscc) {
+TEST(ContextSnapshotTest, AContextOfNscc) {
   Bench b(short_packets(), congestion(cms::Algorithm::nscc));
   ASSERT_EQ(b.open_initiator(10).size(), 10u);
   ContextSnapshot s = only_context(b);
@@ -91,7 +91,7 @@ TEST(ContextSnapshotTest, APathOfNscc) {
 }
 
 // A window that is full holds back what waits. It is asked for 1128 octets, as a packet may have.
-TEST(ContextSnapshotTest, AHeldBackPathIsShownAsSuch) {
+TEST(ContextSnapshotTest, AHeldBackContextIsShownAsSuch) {
   cms::Config cms = congestion(cms::Algorithm::fixed);
   cms.window_bytes_max = 4 * 1128;
   Bench b(short_packets(), cms);
@@ -112,7 +112,7 @@ TEST(ContextSnapshotTest, AHeldBackPathIsShownAsSuch) {
 }
 
 // The base RTT of the window of before is the shortest round trip.
-TEST(ContextSnapshotTest, APathOfAimdInOrder) {
+TEST(ContextSnapshotTest, AContextOfAimdInOrder) {
   Bench b(short_packets(), congestion(cms::Algorithm::aimd));
   ASSERT_EQ(b.open_initiator(2, Mode::rod).size(), 2u);
   ContextSnapshot s = only_context(b);
@@ -132,7 +132,7 @@ TEST(ContextSnapshotTest, APathOfAimdInOrder) {
 }
 
 // 150,000 octets of initial credit, less one packet that has left.
-TEST(ContextSnapshotTest, APathOfCreditHasNoWindow) {
+TEST(ContextSnapshotTest, AContextOfCreditHasNoWindow) {
   CreditBench b;
   b.open_initiator(1);
   ContextSnapshot s = only_context(b);
@@ -148,7 +148,7 @@ TEST(ContextSnapshotTest, APathOfCreditHasNoWindow) {
 }
 
 // However small they are, pages have each context once.
-TEST(ContextSnapshotTest, PagesHaveEachPathOnce) {
+TEST(ContextSnapshotTest, PagesHaveEachContextOnce) {
   Bench b;
   for (uint8_t host = 1; host <= 7; ++host) {
     const auto peer = b.peers.find_or_add(address(host), b.now);

@@ -9,7 +9,7 @@ namespace uet::pds {
 // Why a packet counts as lost.
 enum class LossSign : uint8_t {
   none,        // it does not
-  reported,    // by a NACK or a time-out
+  reported,    // by a NACK or a time-out, or the window did not give its octets
   refundable,  // later packets have arrived, and the window gave its octets [CMS-194]
 };
 

@@ -107,7 +107,7 @@ TEST_F(SnapshotsPartTest, BusyPdcsComeFirst) {
 }
 
 // Each context is on exactly one page, also when one of an earlier page has gone.
-TEST_F(SnapshotsPartTest, PathsAreCopiedPageByPage) {
+TEST_F(SnapshotsPartTest, ContextsAreCopiedPageByPage) {
   ASSERT_TRUE(contexts_.create(arena_, Room{8, 8}).ok());
   answers().context = nullptr;
   std::array<Context*, 5> made;
@@ -149,7 +149,7 @@ class ContextSnapshotsPartTest : public SnapshotsPartTest {
   Context* made_;
 };
 
-TEST_F(ContextSnapshotsPartTest, APathWithAWindow) {
+TEST_F(ContextSnapshotsPartTest, AContextWithAWindow) {
   ContextSnapshot s = copy();
   EXPECT_EQ(s.peer, address(9));
   EXPECT_EQ(s.tc, TrafficClass(3));
@@ -179,7 +179,7 @@ TEST_F(ContextSnapshotsPartTest, APathWithAWindow) {
 }
 
 // With credit alone there is no window that limits anything.
-TEST_F(ContextSnapshotsPartTest, APathWithCreditAlone) {
+TEST_F(ContextSnapshotsPartTest, AContextWithCreditAlone) {
   for (const auto algorithm : {cms::Algorithm::rccc, cms::Algorithm::tfc}) {
     answers().algorithm = algorithm;
     answers().credit_bytes = -100;

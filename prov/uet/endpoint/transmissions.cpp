@@ -77,7 +77,8 @@ bool Transmissions::waits_for_none(const ProgressEngine::Entry& entry, const Pla
 }
 
 // The peer has never answered, so the address may be wrong. The application gets the error of its
-// first messages while it waits for them. Who asks for FI_INJECT_COMPLETE does not wait. [LF-136]
+// first messages while it waits for them. Calls with
+// FI_INJECT_COMPLETE or FI_INJECT do not wait. [LF-136]
 bool Transmissions::is_unproven(uint64_t flags, const ses::Destination& to) const {
   return (flags & (FI_INJECT_COMPLETE | FI_INJECT)) == 0 &&
          ep_.engine().peer(to.peer).last_heard == Instant::zero();
@@ -90,8 +91,7 @@ void Transmissions::begin(const Plan& plan, fi_addr_t addr) {
 }
 
 ssize_t Transmissions::refuse_address(fi_addr_t addr) const {
-  if (ep_.addresses().is_lost(addr))
-    return -FI_ECONNABORTED;  // the log has the reason [LF-137]
+  if (ep_.addresses().is_lost(addr)) return -FI_ECONNABORTED;  // the log has the reason [LF-137]
   UET_WARN(EP_DATA, "fi_addr_t 0x%llx is not in the address vector; use what fi_av_insert gave\n",
            static_cast<unsigned long long>(addr));
   return -FI_EADDRNOTAVAIL;
@@ -155,7 +155,7 @@ void Transmissions::done(const ses::Completion& completion) {
   finish(completion.kind, completion.context.user, completion.context.op, &error);
 }
 
-// Once for an address. [LF-136]
+// Not twice in a row for one address. [LF-136]
 void Transmissions::warn_of_unreachable(fi_addr_t addr, const ses::Destination& to,
                                         const ses::Completion& completion) {
   const bool is_unreachable = completion.status == ses::Completion::Status::undeliverable &&

@@ -137,14 +137,14 @@ inline constexpr FlushRow kFlushTable[] = {
    Flush::wait, "a reply to it may follow"},
 
   {Decision::stays_posts, "a poll finds a counter at its value", "posts wait",
-   Flush::round, "posts wait until such a poll at most"},
+   Flush::round, "a poll that receives ends the wait of posts"},
   {Decision::stays_reply, "a poll finds a counter at its value", "the first one since a message",
    Flush::wait, "a reply to it may follow"},
   {Decision::stays, "a poll finds a counter at its value", "else",
    Flush::round, "such polls may go on for ever"},
 
   {Decision::came_posts, "a poll receives a packet and finds a completion", "posts wait",
-   Flush::send, "posts wait until such a poll at most"},
+   Flush::send, "a poll that receives ends the wait of posts"},
   {Decision::came_nothing, "a poll receives a packet and finds a completion", "nothing is queued",
    Flush::wait, "there is nothing to send"},
   {Decision::came_own, "a poll receives a packet and finds a completion",
@@ -160,7 +160,7 @@ inline constexpr FlushRow kFlushTable[] = {
    Flush::wait, "ACK and reply leave in one system call"},
 
   {Decision::vain_posts, "a poll finds nothing", "posts wait",
-   Flush::send, "posts wait until such a poll at most"},
+   Flush::send, "a poll that receives ends the wait of posts"},
   {Decision::vain_reply, "a poll finds nothing", "the first one while an ACK waits for a reply",
    Flush::wait, "many programs poll until nothing is left, then reply"},
   {Decision::vain_arriving, "a poll finds nothing",

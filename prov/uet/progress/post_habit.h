@@ -1,4 +1,4 @@
-// Whether the application posts several sends in a row before it polls in vain. If that is its
+// Whether the application posts several sends in a row before a poll finds nothing. If that is its
 // habit, they wait for each other and leave in few system calls. Polls that find an earlier
 // completion do not end a run: a program that posts one for each completion polls on until none is
 // left.
