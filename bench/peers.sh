@@ -98,9 +98,12 @@ if [ $loopback -eq 0 ] && make_hosts; then
   fi
   hosts=(--host-a "ip netns exec $host_a" --host-b "ip netns exec $host_b" --server "$addr_a"
     --many "${addr_a%.*}.100")
-  for i in {100..163}; do
-    ip -n "$host_a" addr add "${addr_a%.*}.$i/24" dev veth-uet
-  done
+  case " ${args[*]-} " in
+    *many_peers*|*" all "*)
+      for i in {100..163}; do
+        ip -n "$host_a" addr add "${addr_a%.*}.$i/24" dev veth-uet
+      done ;;
+  esac
 else
   say "No network namespaces: measuring over loopback"
   hosts=(--host-a "" --host-b "" --server 127.0.0.1 --many 127.9.9.1)
