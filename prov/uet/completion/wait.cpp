@@ -20,9 +20,6 @@
 namespace uet::prov {
 namespace {
 
-// A wake-up costs 20 to 26 us on the reference machine [decision 8], so waiting about twice
-// that before sleeping is never much dearer than the best choice.
-constexpr Duration kSpin = Duration::microseconds(40);
 // Longest sleep without a helper: another thread's post may make the deadline earlier meanwhile.
 constexpr Duration kUnhelpedSleep = Duration::milliseconds(10);
 
@@ -99,6 +96,7 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
   const uint32_t interrupts = interrupts_;
   disarm();
   ++waiters_;
+  const Duration patience = spin_.patience();
   int outcome = -FI_EAGAIN;
   for (;;) {
     if (entry.poll([&] { return condition.holds(condition.self); })) {
@@ -106,7 +104,7 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
       break;
     }
     if (interrupt_pending_ || interrupts != interrupts_ || entry.now() >= end) break;
-    if (kind_ == FI_WAIT_YIELD || entry.now() - begin < kSpin) {
+    if (kind_ == FI_WAIT_YIELD || entry.now() - begin < patience) {
       entry.wait([&] {
         if (kind_ == FI_WAIT_YIELD) sched_yield();
       });
@@ -114,6 +112,7 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
       sleep(entry, end);
     }
   }
+  if (!interrupt_pending_ && interrupts == interrupts_) spin_.on_waited(entry.now() - begin);
   interrupt_pending_ = false;
   --waiters_;
   return outcome;
