@@ -45,6 +45,7 @@ class CompletionQueue {
   // Books `slots` entries; false: nothing was booked, the application has to read first.
   bool reserve(uint32_t slots) { return entries_.reserve(slots); }
   void release(uint32_t slots) { entries_.release(slots); }
+  bool has_unread() const { return entries_.unread() > 0; }
   // Books an entry for a receive that an owner has started and cannot take back. False: there is no
   // memory.
   bool make_room() { return entries_.make_room(); }

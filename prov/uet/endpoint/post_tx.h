@@ -20,7 +20,7 @@ ssize_t Transmissions::post_tx(const Call& call, const Plan& plan, uint64_t cq_f
     return refuse_address(call.addr);
   }
   if (plan.slots > 0 && !ep_.bound.tx_cq()->reserve(plan.slots)) {
-    entry.poll();
+    run_after_refusal(entry);
     return -FI_EAGAIN;
   }
   begin(plan, call.addr);

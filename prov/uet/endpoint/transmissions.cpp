@@ -104,8 +104,19 @@ ssize_t Transmissions::refuse(ProgressEngine::Entry& entry, const Plan& plan, fi
   if (unreported) --unreported_;
   ep_.addresses().end_operation(addr, unreported);
   if (plan.slots > 0) ep_.bound.tx_cq()->release(plan.slots);
-  entry.poll();
+  run_after_refusal(entry);
   return to_fi_errno(why);
+}
+
+// If completions are unread, the application reads them next and posts again: that is a part of a
+// run of posts, like a poll that finds an earlier completion.
+void Transmissions::run_after_refusal(ProgressEngine::Entry& entry) {
+  const CompletionQueue* const queue = ep_.bound.tx_cq();
+  if (queue != nullptr && queue->has_unread()) {
+    entry.poll([] { return true; });
+  } else {
+    entry.poll();
+  }
 }
 
 // The payload was copied: reports the operation as complete. retained_done() gets its real end.

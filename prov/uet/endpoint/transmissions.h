@@ -48,6 +48,7 @@ class Transmissions {
   ssize_t reject(ssize_t error);
   ssize_t refuse_address(fi_addr_t addr) const;
   ssize_t refuse(ProgressEngine::Entry& entry, const Plan& plan, fi_addr_t addr, Errc why);
+  void run_after_refusal(ProgressEngine::Entry& entry);
   void begin(const Plan& plan, fi_addr_t addr);
   void report_retained(const Plan& plan, void* op_context, uint64_t flags);
   template <class Call, class Post>  // post_tx.h

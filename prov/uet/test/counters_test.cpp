@@ -131,6 +131,31 @@ TEST_F(CountersTest, ADroppedPacketIsSeen) {
   }));
 }
 
+// The application reads its completions next: until then a refused post looks for packets every 50
+// us at most, and does not end a run of posts that leave together.
+TEST_F(CountersTest, PostsWithoutRoomDoNotReceiveWhileCompletionsAreUnread) {
+  NodeOptions options;
+  options.tx_size = 16;
+  options.cq_size = 16;
+  open(options);
+  exchange();
+  uint64_t octets = 0;
+  const auto refused = [&] {
+    const ssize_t rc = fi_send(a->ep, &octets, sizeof octets, nullptr, to_b, nullptr);
+    EXPECT_TRUE(rc == 0 || rc == -FI_EAGAIN) << rc;
+    return rc != 0;
+  };
+  for (int posts = 0; posts < 100'000 && !refused(); ++posts) {
+  }
+  const uint64_t before = values(&a->domain->fid)["udp_rx_system_calls"];
+  const auto begin = std::chrono::steady_clock::now();
+  int count = 0;
+  for (int posts = 0; posts < 2'000; ++posts) count += refused();
+  EXPECT_GT(count, 1'900);
+  const auto most = (std::chrono::steady_clock::now() - begin) / std::chrono::microseconds(50) + 20;
+  EXPECT_LT(values(&a->domain->fid)["udp_rx_system_calls"] - before, static_cast<uint64_t>(most));
+}
+
 // fi_control shows the same counters as the operations do.
 TEST_F(CountersTest, ControlShowsTheSame) {
   open();
