@@ -1,6 +1,7 @@
 // NSCC that learns by loss, where losses have other causes than a full queue: while the window
-// doubles, and on ways with a round trip of 1 ms. By hand, with packets of 8,192 octets, a first
-// window of 16 and a most of 256. [decision 16]
+// doubles, and on ways with a round trip of 1 ms. By hand. [decision 16]
+#include "cms/test/nscc_testing.h"
+
 #include "cms/nscc.h"
 
 #include <gtest/gtest.h>
@@ -13,53 +14,25 @@ namespace {
 
 using namespace uet::literals;
 
-constexpr uint32_t kPacket = 8192;
-
-Config config() {
-  Config c = Config::software();
-  c.mtu_bytes = kPacket;
-  c.initial_window_packets = 16;
-  return c;
-}
-
-class NsccFarTest : public ::testing::Test {
+class NsccFarTest : public NsccInSoftware {
  protected:
-  void ack(uint32_t packets, Duration rtt, bool ecn = false) {
-    Acked e;
-    e.received_bytes = packets * kPacket;
-    e.rtt = rtt;
-    e.rtt_valid = true;
-    e.ecn = ecn;
-    e.at = now_;
-    nscc_.on_acked(e);
-  }
+  NsccFarTest() : NsccInSoftware(software_config()) {}
   void lose(uint32_t packets = 1) {
     for (; packets > 0; --packets) {
       nscc_.on_lost({.bytes = kPacket, .packets = 1, .kind = LossKind::inferred, .at = now_});
     }
   }
-  // All of the window arrives.
-  void round(Duration rtt) {
-    const auto packets = static_cast<uint32_t>(window() / kPacket);
-    nscc_.on_sent({.bytes = packets * kPacket, .at = now_});
-    now_ = now_ + rtt;
-    ack(packets, rtt);
-  }
   // The window has 128 packets and does not double any more; the mean delay is `delay`.
   void reach_128_packets(Duration base, Duration delay) {
     for (int i = 0; i < 3; ++i) round(base);
-    ack(0, base, true);
+    ack(0, base, Mark::ecn);
     set_delay(base, delay);
     ASSERT_NEAR(packets(), 128, 0.2);
   }
   void set_delay(Duration base, Duration delay) {
     for (int i = 0; i < 200; ++i) ack(0, base + delay);
   }
-  uint64_t window() const { return nscc_.window_bytes(); }
   double packets() const { return static_cast<double>(window()) / kPacket; }
-
-  Instant now_ = Instant::from_ns(1'000'000'000);
-  Nscc nscc_{config()};
 };
 
 // [CMS-197] A loss without a queue costs a quarter of its packet, and the window doubles on.
@@ -75,7 +48,7 @@ TEST_F(NsccFarTest, AFewLossesDoNotEndTheDoubling) {
 // of it is left, and doubles no more. Of what has arrived a sixteenth may be lost besides.
 TEST_F(NsccFarTest, ManyLossesEndTheDoubling) {
   for (const uint32_t arrived : {0u, 24u}) {
-    nscc_ = Nscc(config());
+    nscc_ = Nscc(software_config());
     for (int i = 0; i < 3; ++i) round(50_us);
     now_ = now_ + 10_ms;
     lose(28);
@@ -97,13 +70,13 @@ TEST_F(NsccFarTest, ManyLossesEndTheDoubling) {
 TEST_F(NsccFarTest, ALossTakesLessOnALongWay) {
   for (const auto& [base, least, share] :
        {std::tuple{1_ms, 96.0, 8.0}, std::tuple{100_us, 64.0, 4.0}}) {
-    nscc_ = Nscc(config());
+    nscc_ = Nscc(software_config());
     reach_128_packets(base, 0_us);
     now_ = now_ + 100_ms;
     const double before = packets();
     lose();
     EXPECT_DOUBLE_EQ(packets(), before - 1 / share);
-    nscc_ = Nscc(config());
+    nscc_ = Nscc(software_config());
     reach_128_packets(base, base * 2);
     now_ = now_ + 100_ms;
     lose();
@@ -126,7 +99,7 @@ TEST_F(NsccFarTest, ManyLossesTakeMore) {
 TEST_F(NsccFarTest, TheWindowReturnsSoonAfterALoss) {
   for (const auto& [delay, gain] :
        {std::pair{0_us, 16.0}, std::pair{200_us, 8.0}, std::pair{400_us, 0.15}}) {
-    nscc_ = Nscc(config());
+    nscc_ = Nscc(software_config());
     reach_128_packets(1_ms, 2_ms);
     now_ = now_ + 100_ms;
     lose();
@@ -141,7 +114,7 @@ TEST_F(NsccFarTest, TheWindowReturnsSoonAfterALoss) {
 // next loss takes an eighth of its packet. Then it counts again. On a short way it always counts.
 TEST_F(NsccFarTest, ADelayThatStaysIsNoQueueForAWhile) {
   for (const Duration base : {1_ms, 100_us}) {
-    nscc_ = Nscc(config());
+    nscc_ = Nscc(software_config());
     reach_128_packets(base, base / 2);
     now_ = now_ + 100_ms;
     lose();
@@ -173,7 +146,7 @@ TEST_F(NsccFarTest, ADelayThatGrowsIsAQueue) {
 // a packet in a round trip. On a short way that is the target.
 TEST_F(NsccFarTest, TheTargetIsLongerOnALongWay) {
   for (const auto& [base, gain] : {std::pair{1_ms, 0.5}, std::pair{700_us, 0.0}}) {
-    nscc_ = Nscc(config());
+    nscc_ = Nscc(software_config());
     reach_128_packets(base, 0_us);
     now_ = now_ + base;
     const double before = packets();

@@ -1,6 +1,8 @@
 // NSCC: trims, losses, quick adapt, and the mean of the delay. By hand, with 100 Gb/s, 12 us,
 // packets of 4,160 octets and trimming: MaxWnd 225,000, an eighth of it 28,125; target delay 9 us,
 // so a period of quick adapt has 21 us.
+#include "cms/test/nscc_testing.h"
+
 #include "cms/nscc.h"
 
 #include <gtest/gtest.h>
@@ -34,14 +36,8 @@ class NsccLossTest : public ::testing::Test {
     nscc_.on_lost({.bytes = bytes, .packets = 1, .kind = kind, .at = now_});
   }
   void trim() { lose(LossKind::trimmed); }
-  void ack(uint32_t bytes, Duration delay = 5_us, bool ecn = false) {
-    Acked e;
-    e.received_bytes = bytes;
-    e.rtt = nscc_.base_rtt() + delay;
-    e.rtt_valid = true;
-    e.ecn = ecn;
-    e.at = now_;
-    nscc_.on_acked(e);
+  void ack(uint32_t bytes, Duration delay = 5_us, Mark mark = Mark::none) {
+    nscc_.on_acked(ack_of(bytes, nscc_.base_rtt() + delay, mark, now_));
   }
   void elapse(Duration time) { now_ = now_ + time; }
   uint64_t window() const { return nscc_.window_bytes(); }
@@ -60,7 +56,7 @@ TEST_F(NsccLossTest, AnEarlyTimeOutCostsNothing) {
   nscc_.on_early_timeouts();
   EXPECT_EQ(window(), 225'000u);
   lose(LossKind::timeout, 2000);
-  ack(0, 5_us, true);
+  ack(0, 5_us, Mark::ecn);
   nscc_.on_early_timeouts();
   EXPECT_EQ(window(), 223'000u);
 }
@@ -178,14 +174,14 @@ TEST_F(NsccLossTest, NotBeforeThePeriodIsOver) {
 // [CMS-091, CMS-059] An eighth of MaxWnd arrived: the path works, and a trim costs its packet.
 TEST_F(NsccLossTest, AnEighthOfTheMostIsEnough) {
   trim();
-  ack(28'125, 5_us, true);
+  ack(28'125, 5_us, Mark::ecn);
   elapse(kPeriod);
   trim();
   EXPECT_EQ(window(), 225'000u - 2 * 4160);
 
   use(config());
   trim();
-  ack(28'124, 5_us, true);
+  ack(28'124, 5_us, Mark::ecn);
   elapse(kPeriod);
   trim();
   EXPECT_EQ(window(), 28'124u);
@@ -195,10 +191,10 @@ TEST_F(NsccLossTest, AnEighthOfTheMostIsEnough) {
 // last.
 TEST_F(NsccLossTest, EachPeriodRestartsTheCount) {
   trim();
-  ack(50'000, 5_us, true);
+  ack(50'000, 5_us, Mark::ecn);
   elapse(kPeriod);
   trim();  // enough arrived; counts from here
-  ack(20'000, 5_us, true);
+  ack(20'000, 5_us, Mark::ecn);
   elapse(kPeriod);
   trim();
   EXPECT_EQ(window(), 20'000u);
@@ -224,7 +220,7 @@ TEST_F(NsccLossTest, QuickAdaptForgetsAnOldBurst) {
   ack(5000);
   ASSERT_EQ(window(), 5000u);
   elapse(kPeriod);
-  ack(4999, 5_us, false);
+  ack(4999, 5_us);
   EXPECT_GE(window(), 5000u) << "no reason any more";
 }
 
@@ -239,7 +235,7 @@ TEST_F(NsccLossTest, TheRestOfTheBurstIsIgnored) {
   ASSERT_EQ(nscc_.inflight_bytes(), 206'680);  // to be ignored
   trim();
   EXPECT_EQ(window(), 10'000u);
-  ack(200'000, 100_us, true);  // 204,160 of them
+  ack(200'000, 100_us, Mark::ecn);  // 204,160 of them
   EXPECT_EQ(window(), 10'000u) << "no decrease and no adjustment";
   trim();  // the trim itself counts: 208,320
   EXPECT_EQ(window(), 10'000u - 4160) << "no more";
@@ -255,10 +251,10 @@ TEST_F(NsccLossTest, LossesCountAsIgnored) {
   ASSERT_EQ(window(), 20'000u);
   ASSERT_EQ(nscc_.inflight_bytes(), 196'680);
   lose(LossKind::inferred, 196'679);
-  ack(0, 100_us, true);
+  ack(0, 100_us, Mark::ecn);
   EXPECT_EQ(window(), kPacket);
   lose(LossKind::inferred, 1);
-  ack(0, 100_us, true);
+  ack(0, 100_us, Mark::ecn);
   EXPECT_EQ(window(), kPacket + 624u);
 }
 
@@ -319,7 +315,7 @@ TEST_F(NsccLossTest, DelayAloneIsAReasonWithoutTrimming) {
   use(c);
   ack(0);
   elapse(24_us);
-  ack(5000, 48_us, true);
+  ack(5000, 48_us, Mark::ecn);
   EXPECT_GT(window(), 100'000u) << "not above";
   elapse(24_us);
   ack(5000, 48_us + 1_ns);
@@ -387,7 +383,7 @@ TEST_F(NsccLossTest, TheMeanOfHtsim) {
   EXPECT_EQ(nscc_.mean_delay(), 100_ns);
   ack(0, 20_us);
   EXPECT_NEAR(static_cast<double>(nscc_.mean_delay().ns()), 136.25, 1);
-  ack(0, 20_us, true);
+  ack(0, 20_us, Mark::ecn);
   EXPECT_NEAR(static_cast<double>(nscc_.mean_delay().ns()), 384.5, 1);
 }
 

@@ -1,6 +1,8 @@
 // NSCC that learns by loss, for stacks in software: by hand, with packets of 8,192 octets and a
 // most of 2 MiB. The first window has 128 KiB, as if it were set, but in the tests of CMS-196.
 // [decision 16]
+#include "cms/test/nscc_testing.h"
+
 #include "cms/nscc.h"
 
 #include <gtest/gtest.h>
@@ -10,56 +12,30 @@ namespace {
 
 using namespace uet::literals;
 
-constexpr uint32_t kPacket = 8192;
-const Instant kStart = Instant::from_ns(1'000'000'000);
-
-Config config() {
-  Config c = Config::software();
-  c.mtu_bytes = kPacket;
-  c.link_mbps = 10'000;
-  c.initial_window_packets = 16;
-  return c;
-}
-// First windows are as large as they are if nobody sets them.
-Config usual() {
-  Config c = config();
-  c.initial_window_packets = 0;
-  return c;
-}
-
-class NsccSoftwareTest : public ::testing::Test {
+class NsccSoftwareTest : public NsccInSoftware {
  protected:
-  void send(uint32_t packets) { nscc_.on_sent({.bytes = packets * kPacket, .at = now_}); }
-  void ack(uint32_t packets, Duration rtt, bool ecn = false) {
-    Acked e;
-    e.received_bytes = packets * kPacket;
-    e.rtt = rtt;
-    e.rtt_valid = true;
-    e.ecn = ecn;
-    e.at = now_;
-    e.remote.service_time = service_time_;
-    nscc_.on_acked(e);
+  NsccSoftwareTest() : NsccInSoftware(config()) { service_time_ = 10_us; }
+
+  static Config config() {
+    Config c = software_config();
+    c.link_mbps = 10'000;
+    return c;
+  }
+  // First windows are as large as they are if nobody sets them.
+  static Config usual() {
+    Config c = config();
+    c.initial_window_packets = 0;
+    return c;
   }
   void lose(LossKind kind = LossKind::inferred) {
     nscc_.on_lost({.bytes = kPacket, .packets = 1, .kind = kind, .at = now_});
-  }
-  void round(Duration rtt) {
-    const auto packets = static_cast<uint32_t>(window() / kPacket);
-    send(packets);
-    now_ = now_ + rtt;
-    ack(packets, rtt);
   }
   // Until the mean is so long; nothing arrives.
   void delay_by(Duration rtt, int samples = 100) {
     for (int i = 0; i < samples; ++i) ack(0, rtt);
   }
   // By a mark, with so long a base RTT.
-  void end_doubling(Duration rtt) { ack(0, rtt, true); }
-  uint64_t window() const { return nscc_.window_bytes(); }
-
-  Instant now_ = kStart;
-  Duration service_time_ = 10_us;  // as the destination tells it
-  Nscc nscc_{config()};
+  void end_doubling(Duration rtt) { ack(0, rtt, Mark::ecn); }
 };
 
 // The window doubles up to its most, whatever the link and the round trip.
@@ -81,7 +57,7 @@ TEST_F(NsccSoftwareTest, DoublesOnlyAWindowInUse) {
 // A mark ends it, and so does a loss.
 TEST_F(NsccSoftwareTest, DoublesUntilAMark) {
   send(16);
-  ack(16, 50_us, true);
+  ack(16, 50_us, Mark::ecn);
   EXPECT_EQ(window(), 128u << 10);
   round(52_us);
   EXPECT_LT(window(), 140u << 10);
@@ -307,7 +283,7 @@ TEST_F(NsccSoftwareTest, ARestForgetsNoLoss) {
   EXPECT_EQ(window(), 8u * kPacket);
   nscc_ = Nscc(usual());
   send(4);
-  ack(4, 50_us, true);
+  ack(4, 50_us, Mark::ecn);
   nscc_.begin_anew(50_us);
   EXPECT_LT(window(), 40u << 10);
 }

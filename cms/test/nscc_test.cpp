@@ -1,6 +1,8 @@
 // NSCC: sending, ACKs, and their effect on the window. By hand, with 100 Gb/s, 12 us, packets of
 // 4,160 octets and trimming: MaxWnd 225,000; target delay 9 us; alpha 1.38667 octets for each ns;
 // fi 20,800; fi_scale 0.25; eta 624.
+#include "cms/test/nscc_testing.h"
+
 #include "cms/nscc.h"
 
 #include <gtest/gtest.h>
@@ -34,17 +36,12 @@ class NsccTest : public ::testing::Test {
     ASSERT_EQ(nscc_.inflight_bytes(), bytes);
   }
   // An ACK with that delay above the base RTT, after that time.
-  void ack(uint32_t bytes, Duration delay, Duration after = Duration::zero(), bool ecn = false) {
+  void ack(uint32_t bytes, Duration delay, Duration after = Duration::zero(),
+           Mark mark = Mark::none) {
     now_ = now_ + after;
-    Acked e;
-    e.received_bytes = bytes;
-    e.rtt = nscc_.base_rtt() + delay;
-    e.rtt_valid = true;
-    e.ecn = ecn;
-    e.at = now_;
-    nscc_.on_acked(e);
+    nscc_.on_acked(ack_of(bytes, nscc_.base_rtt() + delay, mark, now_));
   }
-  void mark(Duration delay, Duration after) { ack(0, delay, after, true); }
+  void mark(Duration delay, Duration after) { ack(0, delay, after, Mark::ecn); }
   // An ACK with the requests of the destination, without an RTT.
   void ask(uint32_t bytes, uint8_t pend, bool restore = false) {
     Acked e;
@@ -188,9 +185,9 @@ TEST_F(NsccTest, JustBelowTheTargetRisesByNothing) {
 // [CMS-079] Marked, but without much delay: the path is to change, not the window.
 TEST_F(NsccTest, AMarkWithoutDelayChangesNothing) {
   set_window(100'000);
-  ack(4160, 8999_ns, 1_us, true);
-  ack(4160, Duration::zero(), 1_us, true);
-  ack(0, 8999_ns, 11_us, true);
+  ack(4160, 8999_ns, 1_us, Mark::ecn);
+  ack(4160, Duration::zero(), 1_us, Mark::ecn);
+  ack(0, 8999_ns, 11_us, Mark::ecn);
   expect_window(100'000 + 624);
 }
 
