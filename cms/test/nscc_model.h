@@ -46,6 +46,13 @@ class NsccModel {
     bool trigger_qa = false, increase_mode = false, has_begun = false;
   };
 
+  // Of an ACK or a NACK: what quick adapt goes by.
+  struct Signs {
+    bool loss = false;
+    bool ecn = false;
+    double delay = 0;
+  };
+
   explicit NsccModel(const Config& c) : k_(c) {
     s_.max_wnd = s_.cwnd = k_.ceiling;
     s_.base_rtt = k_.config_rtt;
@@ -68,7 +75,7 @@ class NsccModel {
     sample(ns(e.rtt));
     const double delay = ns(e.rtt) - s_.base_rtt;
     average(delay, e.ecn, at(e.at));
-    if (quick_adapt(false, e.ecn, delay, at(e.at))) return;  // CMS-075
+    if (quick_adapt({.ecn = e.ecn, .delay = delay}, at(e.at))) return;  // CMS-075
     if (!e.ecn && delay < k_.target && !limited) proportional(delay, n);
     if (!e.ecn && delay >= k_.target && !limited) s_.inc += k_.fi * n;  // CMS-082
     if (e.ecn && delay >= k_.target) decrease(at(e.at));
@@ -85,7 +92,7 @@ class NsccModel {
     average(k_.config_rtt, true, at(e.at));                           // CMS-095
     if (e.kind == LossKind::trimmed_lasthop && k_.credit_on) return;  // CMS-097
     s_.trigger_qa = true;                                             // CMS-096
-    if (!quick_adapt(true, true, 0, at(e.at))) set(s_.cwnd - nominal);
+    if (!quick_adapt({.loss = true, .ecn = true}, at(e.at))) set(s_.cwnd - nominal);
   }
 
   void on_idle() { s_.saved = 0; }  // CMS-115
@@ -167,12 +174,12 @@ class NsccModel {
     s_.inc = s_.received = 0;
   }
 
-  bool quick_adapt(bool loss, bool ecn, double delay, double now) {  // CMS-089 to CMS-092
+  bool quick_adapt(const Signs& signs, double now) {  // CMS-089 to CMS-092
     bool done = false;
-    if (s_.ignored < s_.to_ignore && ecn) {
+    if (s_.ignored < s_.to_ignore && signs.ecn) {
       done = true;
     } else if (now >= s_.qa_end) {
-      if (s_.qa_end != 0 && (s_.trigger_qa || loss || delay > k_.qa_threshold) &&
+      if (s_.qa_end != 0 && (s_.trigger_qa || signs.loss || signs.delay > k_.qa_threshold) &&
           s_.achieved < std::floor(std::floor(s_.max_wnd) / 8)) {
         set(s_.achieved);
         s_.to_ignore = s_.inflight;
