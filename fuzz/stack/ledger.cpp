@@ -116,7 +116,7 @@ void Ledger::lose(uint32_t node) {
   reserved_[node] = unasked_[node] = 0;
 }
 
-void Ledger::settle() {
+void Ledger::release_ended() {
   for (Post* post : ended_) {
     post->room.check_guards();
     post->room.release();

@@ -75,9 +75,9 @@ class Ledger {
   // do not belong to the endpoint.
   void check_closed(uint32_t node, uint32_t slot) const;
   void lose(uint32_t node);
-  // The calls since the last time are over: memory of ended operations belongs to the application
-  // again.
-  void settle();
+  // Call when the calls that ended operations are over: checks the guards around the memory of
+  // these operations and frees it, since it belongs to the application again.
+  void release_ended();
 
   // The n-th post from the end that is open at that node, or null.
   Post* find_open(uint32_t node, uint32_t n);
@@ -102,7 +102,7 @@ class Ledger {
   bool exact_;
   const std::array<Regions, kNodes>& regions_;
   std::deque<Post> posts_;
-  std::deque<Post*> ended_;  // since settle()
+  std::deque<Post*> ended_;  // since release_ended()
   uint32_t open_count_ = 0;
   std::array<uint64_t, kNodes> reserved_{};
   std::array<uint64_t, kNodes> unasked_{};  // completions that took such a slot

@@ -330,7 +330,7 @@ class Run {
   }
 
   void finish_calls() {
-    ledger_.settle();
+    ledger_.release_ended();
     for (const auto& node : nodes_) node->check();
   }
 
@@ -376,7 +376,7 @@ class Run {
         return node->fep().idle() && node->fep().pds().open_pdcs() == 0;
       });
     });
-    ledger_.settle();
+    ledger_.release_ended();
     ledger_.check_guards();
     for (const auto& node : nodes_) UET_ASSERT(node->fep().pds().usage() == pds::Usage{});
   }
