@@ -156,7 +156,7 @@ TEST_F(LifetimeTest, TwentyThousandPeersComeAndGo) {
 }
 
 // 5,000 peers at once with default settings, in both directions; the second and third round take no
-// memory. Idle ones cost no flow, path or PDC any more. [PDS-247, decision 15]
+// memory. Idle ones cost no flow, context or PDC any more. [PDS-247, decision 15]
 TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
   constexpr uint32_t kPeers = 5'000;
   for (uint32_t i = 1; i <= kPeers; ++i) {

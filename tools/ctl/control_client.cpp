@@ -96,7 +96,7 @@ void converse(const io::Fd& fd, std::string_view request, Reply& reply) {
   }
 }
 
-// Limit of all pages together: more paths than a domain can have.
+// Limit of all pages together: more contexts than a domain can have.
 constexpr uint32_t kPagesMax = 1024;
 
 bool is_busy(const json& path) {

@@ -35,9 +35,9 @@ struct Reply {
 // `request` is one of prov/uet/observe/control_socket.h.
 Reply ask(const Found& domain, std::string_view request);
 
-// The paths of a domain, page by page, as one answer to kPathsRequest. If there are more than
-// `most`, paths with octets to send or in flight are kept; "count" is the number of all. A domain
-// that ends meanwhile gives a problem. Cost: up to 10 ms for each 256 paths.
+// The congestion contexts of a domain, page by page, as one answer to kPathsRequest. If there are
+// more than `most`, contexts with octets to send or in flight are kept; "count" is the number of
+// all. A domain that ends meanwhile gives a problem. Cost: up to 10 ms for each 256 contexts.
 Reply ask_paths(const Found& domain, uint32_t most);
 
 // The name of the process, or "?".

@@ -85,7 +85,7 @@ void print(const json& domain) {
   }
   const json paths = domain.value("paths", json::object());
   const json listed = objects(paths, "listed");
-  std::printf(": %s paths\n", count(paths, "count").c_str());
+  std::printf(": %s congestion contexts\n", count(paths, "count").c_str());
   std::vector<TableRow> rows = {kHeads};
   for (const json& path : listed) rows.push_back(row_of(path));
   if (rows.size() > 1) print_table(rows);
@@ -119,7 +119,7 @@ Command add_paths(CLI::App& app) {
   command->add_flag("--json", options->json, "Print an array of objects, one for each domain");
   command
       ->add_option("--most", options->most,
-                   "Number of paths listed for each domain, busy ones first")
+                   "Number of contexts listed for each domain, busy ones first")
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   options->rounds.add_to(*command, "Repeat every N seconds");

@@ -52,7 +52,7 @@ std::vector<SampleRow> rows_of(const json& sample, uint64_t paths) {
   for (const json& row : sample.value("rows", json::array())) {
     const bool is_row =
         row.is_array() && row.size() == kColumns.size() + 1 && row[0].is_number_unsigned();
-    if (!is_row || row[0].get<uint64_t>() >= paths) throw PlotError("a row that names no path");
+    if (!is_row || row[0].get<uint64_t>() >= paths) throw PlotError("a row that names no context");
     SampleRow made;
     made.path = row[0].get<uint64_t>();
     for (size_t i = 0; i < kColumns.size(); ++i) {
@@ -78,7 +78,7 @@ void read_head(const json& line, Facts& facts) {
 void read_line(const json& line, Facts& facts, const Visitor& visitor) {
   if (line.contains("path")) {
     if (number(line, "path") != facts.paths || facts.paths >= kPathsOfPage) {
-      throw PlotError("a path out of turn");
+      throw PlotError("a context out of turn");
     }
     ++facts.paths;
     visitor.path(line);
@@ -91,7 +91,7 @@ void read_line(const json& line, Facts& facts, const Visitor& visitor) {
     facts.end = word(line, "end");
     facts.left_out = number(line, "left_out");
   } else {
-    throw PlotError("a line that is neither path nor sample");
+    throw PlotError("a line that is neither context nor sample");
   }
 }
 
@@ -127,7 +127,7 @@ Facts read(const std::string& name, const Visitor& visitor) {
   return facts;
 }
 
-// One path of the page. Between samples in which it is missing its curves have a gap.
+// One context of the page. Between samples in which it is missing its curves have a gap.
 class Series {
  public:
   explicit Series(json names) : names_(std::move(names)) { names_.erase("path"); }
@@ -163,7 +163,8 @@ class Series {
   static json microseconds(int64_t ns) {
     return ns > 0 ? json(static_cast<double>(ns) * 1e-3) : json();
   }
-  // Rate and share since the sample before. Counts that fell belong to a new path to that peer.
+  // Rate and share since the sample before. Counts that fell belong to a new context toward that
+  // peer.
   void put_acks(int64_t at_us, const Numbers& n) {
     const int64_t acks = at(n, Column::acks), marked = at(n, Column::marked);
     const bool is_same = acks >= acks_ && marked >= marked_;

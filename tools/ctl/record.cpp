@@ -1,4 +1,4 @@
-// `uet_ctl record`: the paths of running processes over time, into a file.
+// `uet_ctl record`: the congestion contexts of running processes over time, into a file.
 #include "tools/ctl/command.h"
 #include "tools/ctl/look.h"
 #include "tools/ctl/plot.h"
@@ -143,7 +143,7 @@ class Session {
     if (!options_.span.empty()) {
       std::fprintf(stderr, " of %.0f s", std::chrono::duration<double>(end_ - begun_).count());
     }
-    std::fprintf(stderr, ", %llu samples of %zu paths, %llu octets\n",
+    std::fprintf(stderr, ", %llu samples of %zu contexts, %llu octets\n",
                  static_cast<unsigned long long>(recorder_.samples()), recorder_.paths(),
                  static_cast<unsigned long long>(recorder_.bytes()));
   }
@@ -155,14 +155,14 @@ class Session {
       return 2;
     }
     std::FILE* const to = options_.out == "-" ? stderr : stdout;
-    std::fprintf(to, "%s: %llu samples of %zu paths in %.1f s, %llu octets", options_.out.c_str(),
-                 static_cast<unsigned long long>(recorder_.samples()), recorder_.paths(), seconds(),
-                 static_cast<unsigned long long>(recorder_.bytes()));
+    std::fprintf(to, "%s: %llu samples of %zu contexts in %.1f s, %llu octets",
+                 options_.out.c_str(), static_cast<unsigned long long>(recorder_.samples()),
+                 recorder_.paths(), seconds(), static_cast<unsigned long long>(recorder_.bytes()));
     if (reason == "gone") std::fprintf(to, "; all processes have ended");
     if (reason == "full") std::fprintf(to, "; the file has the size of --max-mb");
     if (reason == "interrupted") std::fprintf(to, "; interrupted");
     if (recorder_.left_out() > 0) {
-      std::fprintf(to, "; %llu paths left out (--most)",
+      std::fprintf(to, "; %llu contexts left out (--most)",
                    static_cast<unsigned long long>(recorder_.left_out()));
     }
     std::fprintf(to, "\n");
@@ -212,8 +212,8 @@ int record(const RecordOptions& options) {
 }  // namespace
 
 Command add_record(CLI::App& app) {
-  CLI::App* const command =
-      app.add_subcommand("record", "Record the paths of all open domains as time series");
+  CLI::App* const command = app.add_subcommand(
+      "record", "Record the congestion contexts of all open domains as time series");
   const auto options = std::make_shared<RecordOptions>();
   RecordOptions& o = *options;
   add_pids(*command, o.pids);
@@ -226,7 +226,7 @@ Command add_record(CLI::App& app) {
       ->capture_default_str();
   command->add_option("--for", o.span, "How long to record, such as 10s (default: until Ctrl-C)")
       ->check(check_of(kSpan));
-  command->add_option("--most", o.most, "Number of paths recorded, busy ones first")
+  command->add_option("--most", o.most, "Number of contexts recorded, busy ones first")
       ->check(CLI::Range(1, 100'000))
       ->capture_default_str();
   command->add_option("--max-mb", o.mb_max, "Stop when the file has this size, in 10^6 octets")

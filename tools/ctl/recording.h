@@ -1,5 +1,5 @@
 // The file of `uet_ctl record`: a JSON object a line, so that written lines count however the
-// recording ends. docs/howto/uet_ctl.md has the form. Limited in paths and octets.
+// recording ends. docs/howto/uet_ctl.md has the form. Limited in contexts and octets.
 #pragma once
 
 #include "tools/ctl/members.h"
@@ -13,14 +13,14 @@
 
 namespace uet::tools {
 
-// The numbers of a path in a sample, in the order of the file.
+// The numbers of a congestion context in a sample, in the order of the file.
 enum class Column : uint8_t {
   window_bytes,  // 0: no window, credit alone decides
   inflight_bytes,
   waiting_bytes,  // to be sent, and to be sent again
   rtt_ns,         // 0: not known
   base_rtt_ns,    // 0: not known
-  acks,           // since the path exists
+  acks,           // since the context exists
   marked,
   evs,
   evs_resting,
@@ -36,7 +36,7 @@ constexpr int64_t at(const Numbers& numbers, Column column) {
   return numbers[static_cast<size_t>(column)];
 }
 
-// The members that identify a path: members of the answer to `paths`, in this order.
+// The members that identify a context: members of the answer to `paths`, in this order.
 inline constexpr std::array<const char*, 9> kNames = {
     "pid", "program", "domain", "address", "peer", "tc", "kind", "lane", "algorithm"};
 
@@ -50,8 +50,8 @@ class Recorder {
       : out_(out), bytes_max_(bytes_max), paths_max_(paths_max) {}
 
   void begin(int64_t unix_ms, int64_t interval_ms);
-  // One sample: answers to `paths`. at_us: since begin(). A new path is left out when paths_max are
-  // known. A sample that does not fit is not written at all.
+  // One sample: answers to `paths`. at_us: since begin(). A new context is left out when
+  // paths_max are known. A sample that does not fit is not written at all.
   void add(int64_t at_us, const std::vector<json>& domains);
   // The last line. reason: a word.
   void end(const char* reason);

@@ -41,7 +41,7 @@ TEST_F(FlowsPartTest, AKeyHasOneFlow) {
 }
 
 // [CMS-003, CMS-009] Flows with PDCs share the context of their peer and class; others have none.
-TEST_F(FlowsPartTest, AFlowWithoutPdcsHasNoPath) {
+TEST_F(FlowsPartTest, AFlowWithoutPdcsHasNoContext) {
   EXPECT_EQ(flow(key(1)).context, flow(key(2)).context);
   EXPECT_EQ(flow(key(1, Mode::rudi)).context, nullptr);
   EXPECT_EQ(flow(key(1, Mode::uud)).context, nullptr);
@@ -59,7 +59,7 @@ TEST_F(FlowsPartTest, WithoutAPlaceNothingIsHeld) {
 }
 
 // [CMS-006] The same without a context.
-TEST_F(FlowsPartTest, WithoutAPathThereIsNoFlow) {
+TEST_F(FlowsPartTest, WithoutAContextThereIsNoFlow) {
   while (contexts_.take({peer_, TrafficClass(static_cast<uint8_t>(contexts_.size() + 1))}) !=
          nullptr) {
   }

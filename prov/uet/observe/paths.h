@@ -17,7 +17,8 @@
 
 namespace uet::prov {
 
-// Paths of a page at most; with all numbers as wide as can be it fits an answer of 200,000 octets.
+// Contexts of a page at most; with all numbers as wide as can be it fits an answer of 200,000
+// octets.
 inline constexpr uint32_t kPathsOfPage = 256;
 
 // Big; not for the stack of a thread.

@@ -1,4 +1,5 @@
-// The text of a page of paths: complete, and of bounded length whatever its numbers are.
+// The text of a page of congestion contexts: complete, and of bounded length whatever its numbers
+// are.
 #include "prov/uet/observe/dump.h"
 #include "prov/uet/observe/paths.h"
 #include "prov/uet/test/widest.h"

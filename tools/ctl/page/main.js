@@ -1,4 +1,4 @@
-// What is drawn of a recording: one path at a time, and all in a table.
+// What is drawn of a recording: one congestion context at a time, and all in a table.
 const count = d3.format(",");
 const numbers = (values) => values.filter((value) => value !== null);
 const mean = (values) => d3.mean(numbers(values));
@@ -28,12 +28,12 @@ function heading() {
   const ends = { time: "", interrupted: "; interrupted", gone: "; the process ended",
     full: "; the file was full", failed: "; writing failed" };
   document.title = `uet_ctl: ${recording.file}`;
-  document.getElementById("title").textContent = `Paths in ${recording.file}`;
+  document.getElementById("title").textContent = `Congestion contexts in ${recording.file}`;
   document.getElementById("about").textContent =
-    `${count(recording.samples)} samples of ${count(recording.paths.length)} paths, one each ` +
+    `${count(recording.samples)} samples of ${count(recording.paths.length)} contexts, one each ` +
     `${count(recording.interval_ms)} ms, since ${began.toISOString()}` +
     (recording.every > 1 ? `; each ${recording.every}th is drawn` : "") +
-    (recording.left_out > 0 ? `; ${count(recording.left_out)} paths were left out` : "") +
+    (recording.left_out > 0 ? `; ${count(recording.left_out)} contexts were left out` : "") +
     (recording.end in ends ? ends[recording.end] : "; cut off");
 }
 

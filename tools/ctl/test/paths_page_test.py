@@ -26,8 +26,8 @@ PATHS = [
     {"program": HOSTILE, "peer": HOSTILE, "kind": "single", "lane": 3, "algorithm": "aimd"},
     {**NSCC, "peer": "10.0.0.8 4793", "algorithm": "rccc"},
 ]
-# Path 0 is marked once in four ACKs, then in two, then not at all; path 1 is away for a sample;
-# path 2 has no window.
+# Context 0 is marked once in four ACKs, then in two, then not at all; context 1 is away for a
+# sample; context 2 has no window.
 SAMPLES = [
     [[0, 100000, 50000, 7000, 12000, 10000, 0, 0, 16, 0, 0, 0],
      [1, 4000, 10, 0, 0, 0, 0, 0, 1, 0, 0, 0],
@@ -95,11 +95,11 @@ class PathsPageTest(PageTest):
         path.write_text("".join(json.dumps(line) + "\n" for line in lines))
         return path
 
-    def test_a_reader_sees_each_path(self):
+    def test_a_reader_sees_each_context(self):
         found = self.walked(self.plot(self.recording()).read_text(), WALK)
         self.assertEqual(found["title"], "uet_ctl: some.jsonl")
-        self.assertEqual(found["about"], "5 samples of 3 paths, one each 1,000 ms, since "
-                         "1970-01-01T00:00:10.000Z; 1,234 paths were left out")
+        self.assertEqual(found["about"], "5 samples of 3 contexts, one each 1,000 ms, since "
+                         "1970-01-01T00:00:10.000Z; 1,234 contexts were left out")
         curves, totals = found["first"]
         self.assertEqual({name: sorted(each) for name, each in curves.items()}, {
             "window": ["in flight", "window"], "rtt": ["RTT", "base RTT"], "ecn": ["ECN share"],

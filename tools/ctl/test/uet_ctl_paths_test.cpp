@@ -77,7 +77,7 @@ class UetCtlPathsTest : public RolesTest {
   fs::path folder_;
 };
 
-// The path of the sender of a busy pair, once it has heard an answer.
+// The context of the sender of a busy pair, once it has heard an answer.
 json sender_of(pid_t pid) {
   for (int tries = 0; tries < 500; ++tries) {
     const Outcome outcome = uet_ctl("paths --json " + std::to_string(pid));
@@ -91,11 +91,11 @@ json sender_of(pid_t pid) {
       }
     }
   }
-  ADD_FAILURE() << "no path has a round trip";
+  ADD_FAILURE() << "no context has a round trip";
   return {};
 }
 
-TEST_F(UetCtlPathsTest, ABusyPathHasItsNumbers) {
+TEST_F(UetCtlPathsTest, ABusyContextHasItsNumbers) {
   const pid_t pid = start_role(
       busy_pair, {{"FI_UET_CC", "nscc"}, {"FI_UET_MODE", "rud"}, {"FI_UET_ENTROPY_VALUES", "16"}});
   const json path = sender_of(pid);
@@ -113,8 +113,9 @@ TEST_F(UetCtlPathsTest, ABusyPathHasItsNumbers) {
   EXPECT_FALSE(path.contains("credit_bytes"));
   const Outcome text = uet_ctl("paths " + std::to_string(pid));
   EXPECT_EQ(text.status, 0);
-  EXPECT_TRUE(contains(text.out, std::to_string(pid) + " uet_ctl_test: lo/127.0.47.71, "
-                                                       "127.0.47.71 port 4793: 1 paths\n"))
+  EXPECT_TRUE(contains(text.out, std::to_string(pid) +
+                                     " uet_ctl_test: lo/127.0.47.71, "
+                                     "127.0.47.71 port 4793: 1 congestion contexts\n"))
       << text.out;
   EXPECT_TRUE(std::regex_search(
       text.out, std::regex("\n  127\\.0\\.47\\.72 4793  0   sprayed  nscc  +[0-9]+ +[0-9]+ +[0-9]+ "
@@ -127,8 +128,8 @@ TEST_F(UetCtlPathsTest, ABusyPathHasItsNumbers) {
   RolesTest::finish(pid);
 }
 
-// In order: a path for itself, with one entropy value at a time.
-TEST_F(UetCtlPathsTest, APathInOrderHasALane) {
+// In order: a context for itself, with one entropy value at a time.
+TEST_F(UetCtlPathsTest, AContextInOrderHasALane) {
   const pid_t pid = start_role(busy_pair, {{"FI_UET_CC", "aimd"}, {"FI_UET_MODE", "rod"}});
   const json path = sender_of(pid);
   EXPECT_EQ(path.at("kind"), "single");
@@ -141,7 +142,8 @@ TEST_F(UetCtlPathsTest, APathInOrderHasALane) {
   RolesTest::finish(pid);
 }
 
-// More paths than an answer holds: each is listed once, and the list and the recording are limited.
+// More contexts than an answer holds: each is listed once, and the list and the recording are
+// limited.
 TEST_F(UetCtlPathsTest, ManyPeersComeInPages) {
   const pid_t pid = start_role(lonely_role, {{"FI_UET_PEER_TIMEOUT", "10min"}});
   const std::string id = std::to_string(pid);
@@ -161,8 +163,8 @@ TEST_F(UetCtlPathsTest, ManyPeersComeInPages) {
   const Outcome some = uet_ctl("record --quiet --interval 10ms --for 100ms --most 5 --out " +
                                file("some") + ' ' + id);
   EXPECT_EQ(some.status, 0) << some.out;
-  EXPECT_TRUE(contains(some.out, " samples of 5 paths in ")) << some.out;
-  EXPECT_TRUE(contains(some.out, "; 595 paths left out (--most)\n")) << some.out;
+  EXPECT_TRUE(contains(some.out, " samples of 5 contexts in ")) << some.out;
+  EXPECT_TRUE(contains(some.out, "; 595 contexts left out (--most)\n")) << some.out;
   EXPECT_EQ(lines(file("some")).back().at("left_out"), 595);
   const Outcome full = uet_ctl("record --quiet --interval 10ms --most 600 --max-mb 0.2 --out " +
                                file("full") + ' ' + id);
@@ -182,7 +184,7 @@ TEST_F(UetCtlPathsTest, ARecordingHasSamples) {
                                   " --page " + file("page") + ' ' + std::to_string(pid));
   EXPECT_EQ(outcome.status, 0) << outcome.out;
   EXPECT_TRUE(std::regex_search(
-      outcome.out, std::regex("^1 s of 2 s, [0-9]+ samples of [12] paths, [0-9]+ octets\n")))
+      outcome.out, std::regex("^1 s of 2 s, [0-9]+ samples of [12] contexts, [0-9]+ octets\n")))
       << outcome.out;
   const std::vector<json> all = lines(file("record"));
   ASSERT_GT(all.size(), 4u);
@@ -294,11 +296,11 @@ TEST_F(UetCtlPathsTest, RecordingsAreChecked) {
       {"{\"uet_ctl_record\":2}\n", ":1: a recording of another version"},
       {head + "\nno JSON\n{}\n", ":2: is no JSON object"},
       {head + "\n{}\n", ":2: a line that is neither"},
-      {head + "\n{\"path\":1}\n", ":2: a path out of turn"},
+      {head + "\n{\"path\":1}\n", ":2: a context out of turn"},
       {head + "\n{\"t_us\":1,\"rows\":[[0,1,1,1,1,1,1,1,1,1,1,1]]}\n", ":2: a row that names no"},
-      {head + path + "{\"t_us\":1,\"rows\":[[0,1]]}\n", ":3: a row that names no path"},
+      {head + path + "{\"t_us\":1,\"rows\":[[0,1]]}\n", ":3: a row that names no context"},
       {head + path + "{\"t_us\":1,\"rows\":[[0,1,1,1,1,1,1,1,1,1,1,1e300]]}\n", ":3: a row with"},
-      {head + path + "{\"t_us\":1,\"rows\":7}\n", ":3: a row that names no path"},
+      {head + path + "{\"t_us\":1,\"rows\":7}\n", ":3: a row that names no context"},
   };
   for (const auto& [text, complaint] : broken) {
     const Outcome outcome = plot(text);
