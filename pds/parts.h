@@ -8,7 +8,9 @@
 #include "pds/pdc/path_reports.h"
 #include "pds/rx/destination.h"
 #include "pds/rx/inbox.h"
+#include "pds/schedule/answer_turns.h"
 #include "pds/schedule/flows.h"
+#include "pds/schedule/initiators.h"
 #include "pds/schedule/turns.h"
 #include "pds/tx/ack_reader.h"
 #include "pds/tx/nack_reader.h"
@@ -58,7 +60,9 @@ struct Parts {
   Opening opening;
   Door door;
   Connectionless connectionless;
+  Initiators initiators;
   Flows flows;
+  AnswerTurns answer_turns;
   Turns turns;
   PathReports reports;
   Trimmed trimmed;

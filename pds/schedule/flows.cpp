@@ -1,4 +1,4 @@
-// Flows, and PDCs opened for them. [PDS 2, PDS-247]
+// How a flow is found, made and given back. [PDS 2, PDS-247]
 #include "pds/schedule/flows.h"
 
 namespace uet::pds {
@@ -54,36 +54,6 @@ void Flows::free_flow(Flow& flow) {
   const PeerId peer = flow.key.peer;
   flows_.free(flow);
   res_.peers.drop_ref(peer);
-}
-
-// I1. [PDS-040, PDS-044]
-Pdc* Flows::open_initiator(Flow& flow, Instant now) {
-  Pdc* const pdc = table_.allocate(true, res_.randomness);
-  if (pdc == nullptr) {
-    res_.counters.add(Count::pdc_alloc_fail);
-    reclaim_.relieve_pressure(true, now);
-    return nullptr;
-  }
-  pdc->open_as({.mode = flow.key.mode,
-                .peer = flow.key.peer,
-                .sdi = flow.key.sdi,
-                .start = secure_psn_.initial_start(*pdc, flow.key.peer, flow.key.sdi, table_),
-                .context = flow.context,
-                .flow = &flow},
-               res_.config, now);
-  ++flow.context->refs;
-  res_.peers.add_ref(pdc->peer);
-  flow.pdcs.push_back(*pdc);
-  ++flow.pdc_count;
-  idle_.add(*pdc);
-  schedule_.arm_by(*pdc, now + res_.config.idle_time);
-  return pdc;
-}
-
-void Flows::finish_opening(Pdc& pdc, bool has_message, Instant now) {
-  if (!has_message) return ending_.discard(pdc);
-  res_.counters.add(Count::pdc_opened_initiator);
-  reclaim_.relieve_pressure(true, now);
 }
 
 }  // namespace uet::pds

@@ -36,58 +36,24 @@ bool has_room_for_burst(const TxBatch& batch, const Config& config, const Pdc* n
 }
 }  // namespace
 
-void Turns::send_control(TxBatch& batch, Instant now) {
-  while (!batch.full()) {
-    Pdc* const pdc = schedule_.next_control();
-    if (pdc == nullptr) return;
-    if (!acks_.flush_acks(*pdc, batch, now) || !outbox_.flush_control(*pdc, batch, now) ||
-        !outbox_.flush_ack_requests(*pdc, batch, now) || !probes_.flush_probe(*pdc, batch, now)) {
-      schedule_.keep_control(*pdc);  // the batch is full
-      return;
-    }
-    steps_.progress_close(*pdc, batch, now);  // may free the PDC
-  }
-}
-
 uint32_t Turns::transmit(TxBatch& batch, Instant now, Lead lead) {
   const uint32_t before = batch.size();
   res_.free_planes = batch.free_planes();
-  if (flow_desk_.has_released()) flow_desk_.retire_flows(now);
+  if (flows_.has_released()) flows_.retire_flows(now);
   const bool payload_leads = lead == Lead::payload && led_bytes_ < kLeadBytes;
-  if (!payload_leads) send_answers(batch, now);
+  if (!payload_leads) answers_.send(batch, now);
   send_data(batch, now);
   // Answers in the middle of a message would delay its end.
   const bool is_end = !schedule_.has_new_work();
-  if (payload_leads && is_end) send_answers(batch, now);
+  if (payload_leads && is_end) answers_.send(batch, now);
   const bool have_left = !payload_leads || (is_end && !batch.full());
   led_bytes_ = have_left ? 0 : led_bytes_ + std::max(batch.payload_bytes(), kLeadBytes / 4);
   if (schedule_.take_credit_wanted()) {
     // Who waits for credit asks at once, or goes on without it. [CMS-127, CMS-128]
-    send_control(batch, now);
+    answers_.send_control(batch, now);
     serve_contexts(batch, now);
   }
   return batch.size() - before;
-}
-
-void Turns::send_answers(TxBatch& batch, Instant now) {
-  replies_.send_replies(batch);
-  acks_.send_probe_answers(batch, now);
-  acks_.send_responses(batch, now);
-  acks_.send_answers(batch, now);
-  send_grants(batch, now);
-  send_control(batch, now);
-}
-
-// Credit that sources asked for, in a control packet each. [CMS-132]
-void Turns::send_grants(TxBatch& batch, Instant now) {
-  while (!batch.full()) {
-    const DueGrant due = destination_.next_grant(now);
-    if (due.pdc == nullptr) break;
-    Pdc& pdc = *due.pdc;
-    const Entropy ev = pdc.context->ev.next(now, res_.free_planes);
-    destination_.note_sent(due, outbox_.emit_control(pdc, due.header, ev, batch));
-  }
-  destination_.note_due(now);
 }
 
 void Turns::send_data(TxBatch& batch, Instant now) {
@@ -131,13 +97,13 @@ void Turns::assign(Flow& flow, Instant now) {
   // A ROD flow waits until the PDC before has gone altogether. [PDS-003, PDS-020]
   const uint32_t open = flow.key.mode == Mode::rod ? flow.pdc_count : usable;
   if (open >= limit) return;
-  Pdc* const pdc = flow_desk_.open_initiator(flow, now);
+  Pdc* const pdc = initiators_.open_for(flow, now);
   if (pdc == nullptr) {
     if (usable == 0) schedule_.starve(flow);  // [PDS-021]
     return;
   }
   const bool has_message = outbox_.next_message(*pdc, now);
-  flow_desk_.finish_opening(*pdc, has_message, now);
+  initiators_.finish_opening(*pdc, has_message, now);
   if (has_message) schedule_.want_send(*pdc);
 }
 

@@ -3,42 +3,32 @@
 #pragma once
 
 #include "pds/connectionless/connectionless.h"
-#include "pds/door/replies.h"
-#include "pds/pdc/close_steps.h"
 #include "pds/resources.h"
-#include "pds/rx/ack_writer.h"
-#include "pds/rx/destination.h"
+#include "pds/schedule/answer_turns.h"
 #include "pds/schedule/flows.h"
+#include "pds/schedule/initiators.h"
 #include "pds/schedule/schedule.h"
 #include "pds/tx/outbox.h"
-#include "pds/tx/tail_probes.h"
 
 namespace uet::pds {
 
 class Turns {
  public:
-  Turns(Resources& res, Connectionless& connectionless, Schedule& schedule, Replies& replies,
-        Outbox& outbox, TailProbes& probes, Destination& destination, AckWriter& acks,
-        CloseSteps& steps, Flows& flow_desk)
+  Turns(Resources& res, Connectionless& connectionless, Schedule& schedule, Outbox& outbox,
+        Flows& flows, Initiators& initiators, AnswerTurns& answers)
       : res_(res),
         connectionless_(connectionless),
         schedule_(schedule),
-        replies_(replies),
         outbox_(outbox),
-        probes_(probes),
-        destination_(destination),
-        acks_(acks),
-        steps_(steps),
-        flow_desk_(flow_desk) {}
+        flows_(flows),
+        initiators_(initiators),
+        answers_(answers) {}
 
   // See Pds::transmit.
   uint32_t transmit(TxBatch& batch, Instant now, Lead lead);
 
  private:
-  void send_answers(TxBatch& batch, Instant now);
-  void send_grants(TxBatch& batch, Instant now);
   void send_data(TxBatch& batch, Instant now);
-  void send_control(TxBatch& batch, Instant now);
   void assign_next(Instant now);
   void assign(Flow& flow, Instant now);
   void serve(Pdc& pdc, TxBatch& batch, Instant now);
@@ -48,13 +38,10 @@ class Turns {
   Resources& res_;
   Connectionless& connectionless_;
   Schedule& schedule_;
-  Replies& replies_;
   Outbox& outbox_;
-  TailProbes& probes_;
-  Destination& destination_;
-  AckWriter& acks_;
-  CloseSteps& steps_;
-  Flows& flow_desk_;
+  Flows& flows_;
+  Initiators& initiators_;
+  AnswerTurns& answers_;
   uint32_t led_bytes_ = 0;  // payload that has led since answers last left
 };
 

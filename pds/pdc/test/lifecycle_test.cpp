@@ -45,7 +45,7 @@ constexpr const char* kWarm = "each packet does this, in each state that has a m
 constexpr const char* kNoPdc = "there is no PDC that could have a state";
 
 const Answer kInitiatorAnswers[] = {
-    {"I1", "assigned by PDS manager", "allocate PDCID", {E::opened}, "pds/schedule/flows.cpp"},
+    {"I1", "assigned by PDS manager", "allocate PDCID", {E::opened}, "pds/schedule/initiators.cpp"},
     {"I2", "window open", "send with SYN=1", {}, "pds/tx/outbox.cpp", kWarm},
     {"I3", "ACK valid", "learn DPDCID", {E::first_ack}, "pds/tx/ack_reader.cpp"},
     {"I4", "NEW_START_PSN", "re-stamp and resend", {E::start_given}, "pds/tx/nack_reader.cpp"},

@@ -1,5 +1,6 @@
-// Flows of the client, and the PDCs that are opened for them. [PDS-013, PDS-247]
+// Flows of the client: found, made, given back. [PDS-013, PDS-247]
 #include "pds/schedule/flows.h"
+#include "pds/schedule/initiators.h"
 
 #include "pds/test/all_parts.h"
 
@@ -19,14 +20,14 @@ class FlowsPartTest : public AllParts {
   }
   // The peer knows it.
   Pdc& opened(Flow& flow) {
-    Pdc& pdc = *desk_.open_initiator(flow, kNow);
+    Pdc& pdc = *initiators_.open_for(flow, kNow);
     pdc.life.change(PdcEvent::first_ack);
     return pdc;
   }
 
   Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
-  Flows desk_{res_,  table_,      flows_,   connectionless_, schedule_, contexts_,
-              idle_, secure_psn_, closing_, ending_,         reclaim_};
+  Flows desk_{res_, flows_, connectionless_, contexts_, closing_, ending_};
+  Initiators initiators_{res_, table_, schedule_, idle_, secure_psn_, ending_, reclaim_};
 };
 
 // [PDS-013] One flow for each key; jobs have one in common unless the configuration says otherwise.
@@ -67,56 +68,11 @@ TEST_F(FlowsPartTest, WithoutAContextThereIsNoFlow) {
   EXPECT_EQ(flows_.size(), 0u);
 }
 
-// [PDS-I1, PDS-040, PDS-044] A PDC in SYN, in the lists that it belongs to.
-TEST_F(FlowsPartTest, APdcIsOpenedForAFlow) {
-  FlowKey secured = key();
-  secured.sdi = 77;
-  Flow& f = flow(secured);
-  const uint32_t refs = f.context->refs;
-  Pdc* const pdc = desk_.open_initiator(f, kNow);
-  ASSERT_NE(pdc, nullptr);
-  EXPECT_EQ(pdc->state(), PdcState::syn);
-  EXPECT_EQ(pdc->peer, peer_);
-  EXPECT_EQ(pdc->peer_id, Pdcid(0));
-  EXPECT_EQ(pdc->sdi, 77u);
-  EXPECT_EQ(pdc->flow, &f);
-  EXPECT_EQ(pdc->context, f.context);
-  EXPECT_EQ(f.context->refs, refs + 1);
-  EXPECT_EQ(f.pdc_count, 1u);
-  EXPECT_EQ(f.pdcs.front(), pdc);
-  EXPECT_EQ(pdc->tx.next(), pdc->start.psn());
-  EXPECT_EQ(pdc->rx.base(), pdc->start.psn()) << "both directions begin there [PDS-031]";
-  EXPECT_EQ(idle_.of(true).front(), pdc);
-  EXPECT_TRUE(pdc->timer.is_armed());
-}
-
-// [PDS-018, PDS-181] None is free: some are reclaimed, and the flow tries again.
-TEST_F(FlowsPartTest, WithoutAPdcOthersAreReclaimed) {
-  Flow& f = flow(key());
-  while (table_.allocate(true, random_) != nullptr) {
-  }
-  EXPECT_EQ(desk_.open_initiator(f, kNow), nullptr);
-  EXPECT_EQ(counted(Count::pdc_alloc_fail), 1u);
-  EXPECT_TRUE(was_called("relieve_pressure"));
-  EXPECT_EQ(f.pdc_count, 0u);
-}
-
-// [PDS-015] It was opened for a message. Another PDC took that meanwhile: it goes again.
-TEST_F(FlowsPartTest, APdcWithoutAMessageIsDiscarded) {
-  Flow& f = flow(key());
-  desk_.finish_opening(*desk_.open_initiator(f, kNow), true, kNow);
-  EXPECT_EQ(counted(Count::pdc_opened_initiator), 1u);
-  EXPECT_FALSE(was_called("discard"));
-  desk_.finish_opening(*desk_.open_initiator(f, kNow), false, kNow);
-  EXPECT_TRUE(was_called("discard"));
-  EXPECT_EQ(counted(Count::pdc_opened_initiator), 1u);
-}
-
 // [PDS-247] The client gives it back: its PDCs close, and with the last one it is gone.
 TEST_F(FlowsPartTest, AReleasedFlowClosesItsPdcs) {
   Flow& f = flow(key());
   Pdc& known = opened(f);
-  desk_.open_initiator(f, kNow);  // the peer has not heard of it
+  initiators_.open_for(f, kNow);  // the peer has not heard of it
   desk_.release_flow(f.id);
   desk_.retire_flows(kNow);
   EXPECT_EQ(count_of("begin_close"), 1u);

@@ -46,10 +46,10 @@ class TurnsPartTest : public AllParts {
   }
 
   Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
-  Flows flow_desk_{res_,  table_,      flows_,   connectionless_, schedule_, contexts_,
-                   idle_, secure_psn_, closing_, ending_,         reclaim_};
-  Turns turns_{res_,    connectionless_, schedule_, replies_, outbox_,
-               probes_, destination_,    acks_,     steps_,   flow_desk_};
+  Flows flow_desk_{res_, flows_, connectionless_, contexts_, closing_, ending_};
+  Initiators initiators_{res_, table_, schedule_, idle_, secure_psn_, ending_, reclaim_};
+  AnswerTurns answer_turns_{schedule_, replies_, outbox_, probes_, destination_, acks_, steps_};
+  Turns turns_{res_, connectionless_, schedule_, outbox_, flow_desk_, initiators_, answer_turns_};
 };
 
 // [PDS-060] Answers come first, and of what is sent resends before new packets.
@@ -66,15 +66,6 @@ TEST_F(TurnsPartTest, ABatchBeginsWithAnswers) {
   EXPECT_EQ(calls(), (Calls{"send_replies", "send_probe_answers", "send_responses", "send_answers",
                             "flush_acks " + ids[0], "progress_close", "connectionless",
                             "turn of " + ids[1], "turn of " + ids[0]}));
-}
-
-// [CMS-132] Grants leave with the answers, on the PDC that asked.
-TEST_F(TurnsPartTest, GrantsLeaveWithTheAnswers) {
-  answers().grants_on = &target();
-  answers().may_spend = false;
-  transmit();
-  EXPECT_EQ(calls_of("grant"), Calls{"grant not sent"});
-  EXPECT_EQ(calls_of("emit").size(), 1u);
 }
 
 // [decision 9] In a call of the application payload leads, and answers share its batch.
