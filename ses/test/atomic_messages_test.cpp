@@ -483,14 +483,14 @@ TEST_F(AtomicMessagesTest, OldValuesOfAnotherLengthAreRefused) {
     ASSERT_TRUE(a_->ses->atomic(a_->ep, r, now_).ok());
     pds::StartedMessage started;
     pds::PacketRef ref;
-    ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
-    ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
+    ASSERT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+    ASSERT_TRUE(a_->exchange->pull(started.message, ref));
     wire::ResponseData h{.payload_length = bytes, .modified_length = 8};
     h.common.return_code = ReturnCode::ok;
     Octets octets(wire::ResponseData::kSize + bytes);
     wire::Writer w(octets);
     h.emit(w);
-    a_->ses->exchange().on_response(ref, {wire::NextHeader::response_data, octets, now_}, now_);
+    a_->exchange->on_response(ref, {wire::NextHeader::response_data, octets, now_}, now_);
     EXPECT_EQ(take(*a_),
               bytes == 8 ? "fetching_atomic ok 8 #1" : "fetching_atomic refused UNCOR 0 #1");
   }

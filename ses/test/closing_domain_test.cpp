@@ -16,7 +16,7 @@ class ClosingDomainTest : public TargetTest {
     ASSERT_TRUE(secured_.create(arena_, 4, 1).ok());
     ASSERT_TRUE(secured_.bind(kJob, kDomain).ok());
     ASSERT_TRUE(secured_.bind(kOtherJob, kDomain + 1).ok());
-    for (Node* node : {a_.get(), b_.get()}) node->ses->exchange().secure(&secured_);
+    for (Node* node : {a_.get(), b_.get()}) node->exchange->secure(&secured_);
     sdi_ = kDomain;
   }
   void receive(uintptr_t context = 1) {
@@ -96,7 +96,7 @@ TEST_F(ClosingDomainTest, TheRestEndsWithTheReason) {
   send(kOtherJob, 1);
   send(kJob, 2);
   secured_.close(kDomain);
-  a_->ses->exchange().end_domain(kDomain, now_);
+  a_->exchange->end_domain(kDomain, now_);
   EXPECT_EQ(a_->completions.size(), 1u);
   EXPECT_EQ(a_->completions.at(0).failure.reason, pds::FailureReason::no_key);
   EXPECT_EQ(take(*a_), "send undeliverable 0 #2");

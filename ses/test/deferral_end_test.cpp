@@ -138,7 +138,7 @@ TEST_F(DeferralEndTest, APeerThatIsGoneEndsTheWaiting) {
   const pds::Failure silence{.reason = pds::FailureReason::timeout};
   send_and_wait(pattern(3000));
   now_ = now_ + Duration::milliseconds(5001);
-  a_->ses->exchange().advance(now_);
+  a_->advance(now_);
   transmit();
   network_.clear();
   a_->pds.fail_flow(0, silence, now_);
@@ -171,7 +171,7 @@ TEST_F(DeferralEndTest, AReceiveIsNotSetAsideForEver) {
   }
   network_.clear();
   now_ = now_ + Duration::seconds(10);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_EQ(count(Counter::rx_deferred_expired), 1u);
   EXPECT_EQ(take(*b_), "");
   a_->pds.resend_all();  // it starts again, and finds the receive by matching
@@ -325,7 +325,7 @@ TEST_F(DeferralEndTest, AMultiReceiveThatWasStalledCallsForNoMore) {
   ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
   b_->spare_slots = 1;
   now_ = now_ + Duration::milliseconds(1);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_EQ(take(*b_), "recv ok 100 #2");
   network_.clear();
   b_->pds.transmit(now_);
@@ -363,8 +363,7 @@ TEST_F(DeferralEndTest, ReadyToRestartsTakeTurns) {
   for (uintptr_t i = 0; i < 6; ++i) send(deferrable(data[i], 10 + i));
   deliver_all();
   for (uintptr_t i = 0; i < 6; ++i) receive(rooms[i], 20 + i);
-  EXPECT_GT(b_->ses->exchange().next_deadline() - now_, Duration::seconds(1))
-      << "an answer wakes the others";
+  EXPECT_GT(b_->next_deadline() - now_, Duration::seconds(1)) << "an answer wakes the others";
   transmit();
   EXPECT_EQ(network_.size(), 1u);
   deliver_all();

@@ -37,8 +37,8 @@ class DeferralTest : public TargetTest {
   }
   // Neither side has a record of any message.
   bool is_forgotten() const {
-    return a_->ses->idle() && b_->ses->idle() && b_->ses->exchange().next_deadline().is_never() &&
-           a_->ses->exchange().next_deadline().is_never();
+    return a_->ses->idle() && b_->ses->idle() && b_->next_deadline().is_never() &&
+           a_->next_deadline().is_never();
   }
   static uint32_t word(const Octets& octets, size_t at) {
     uint32_t out = 0;

@@ -49,7 +49,7 @@ class DeferralHostileTest : public DeferralTest {
     rx.next_hdr = wire::NextHeader::standard;
     rx.token = {pds::PdcHandle(StubPds::kTargetPdc), Psn(5000 + next_psn_++)};
     rx.ses = octets;
-    return said(a_->ses->exchange().on_request(rx, now_));
+    return said(a_->exchange->on_request(rx, now_));
   }
   PeerId another_peer_of_a() {
     FabricAddress address;
@@ -307,11 +307,11 @@ TEST_F(DeferralHostileTest, AMsgErrorEndsOneThatWaits) {
 TEST_F(DeferralHostileTest, HalfOfOneThatWaitsIsForgotten) {
   EXPECT_EQ(said(standard(part(deferrable_request(5000), 0, 1024), 1024)), "OK");
   now_ = now_ + Duration::seconds(61);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   now_ = now_ + Duration::seconds(61);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_TRUE(b_->ses->idle());
-  EXPECT_TRUE(b_->ses->exchange().next_deadline().is_never());
+  EXPECT_TRUE(b_->next_deadline().is_never());
 }
 
 // [SES-100, SES-188] On ROD nothing is deferred: its PDC waits for a receive.
@@ -360,7 +360,7 @@ TEST_F(DeferralHostileTest, OnePeerDoesNotFillTheTableOfAnEndpoint) {
   from_ = another_peer(1);
   EXPECT_EQ(said(standard(deferrable_request(4, 1), 4)), "OK");
   now_ = now_ + Duration::seconds(10);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   from_ = sender;
   for (uint32_t i = 1; i <= 4; ++i) {
     EXPECT_EQ(said(standard(deferrable_request(4, i), 4)), i <= 3 ? "OK" : "NO_MATCH") << i;
@@ -411,9 +411,9 @@ TEST_F(DeferralHostileTest, AnUncallableMessageDelaysNoOther) {
 
   uint32_t wakes = 0;
   const Instant end = now_ + Duration::seconds(5);
-  while (b_->ses->exchange().next_deadline() <= end) {
-    now_ = std::max(now_, b_->ses->exchange().next_deadline());
-    b_->ses->exchange().advance(now_);
+  while (b_->next_deadline() <= end) {
+    now_ = std::max(now_, b_->next_deadline());
+    b_->advance(now_);
     ++wakes;
   }
   EXPECT_GT(wakes, 8u);

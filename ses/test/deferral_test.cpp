@@ -311,12 +311,12 @@ TEST_F(DeferralTest, IdleStateIsDroppedOnBothSides) {
   Octets room(1000);
   send(deferrable(data));
   deliver_all();
-  EXPECT_EQ(a_->ses->exchange().next_deadline() - now_, Duration::seconds(5));
-  EXPECT_EQ(b_->ses->exchange().next_deadline() - now_, Duration::seconds(10));
+  EXPECT_EQ(a_->next_deadline() - now_, Duration::seconds(5));
+  EXPECT_EQ(b_->next_deadline() - now_, Duration::seconds(10));
   now_ = now_ + Duration::seconds(10);
-  b_->ses->exchange().advance(now_);  // A is stopped
+  b_->advance(now_);  // A is stopped
   EXPECT_EQ(count(Counter::rx_deferred_expired), 1u);
-  EXPECT_TRUE(b_->ses->exchange().next_deadline().is_never());
+  EXPECT_TRUE(b_->next_deadline().is_never());
   receive(room);
   deliver_all();
   EXPECT_EQ(take(*b_), "");
@@ -338,7 +338,7 @@ TEST_F(DeferralTest, ANewAttemptMeetsTheReadyToRestart) {
     receive(room);
     b_->pds.transmit(now_);
     now_ = now_ + Duration::milliseconds(5001);
-    a_->ses->exchange().advance(now_);
+    a_->advance(now_);
     a_->pds.transmit(now_);
     ASSERT_EQ(network_.size(), 2u);
     deliver(restart_first ? 0 : 1);

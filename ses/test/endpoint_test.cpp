@@ -142,12 +142,12 @@ TEST_F(EndpointTest, MessagesAreDistinguishedByPdc) {
     rx.next_hdr = wire::NextHeader::standard;
     rx.token = {pds::PdcHandle(pdc), Psn(1)};
     rx.ses = octets;
-    return said(b_->ses->exchange().on_request(rx, now_));
+    return said(b_->exchange->on_request(rx, now_));
   };
   EXPECT_EQ(on_pdc(3, 0), "accept");
   EXPECT_EQ(on_pdc(1, 0), "accept");
   EXPECT_EQ(on_pdc(2, 0), "accept");
-  b_->ses->exchange().on_pdc_closed(pds::PdcHandle(3), PeerId(0), true, now_);  // ends its own only
+  b_->exchange->on_pdc_closed(pds::PdcHandle(3), PeerId(0), true, now_);  // ends its own only
   EXPECT_EQ(b_->ses->counters()[Counter::rx_partial_closed], 1u);
   EXPECT_EQ(on_pdc(2, 1024), "accept");
   EXPECT_EQ(on_pdc(1, 1024), "accept");
@@ -215,14 +215,14 @@ TEST_F(EndpointTest, MessagesWaitForAMessageId) {
   pds::StartedMessage started, first;
   pds::PacketRef ref, first_ref;
   for (int i = 0; i < 65'534; ++i) {
-    ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
-    ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
+    ASSERT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+    ASSERT_TRUE(a_->exchange->pull(started.message, ref));
     if (i == 0) first = started, first_ref = ref;
   }
-  EXPECT_FALSE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
-  a_->ses->exchange().on_response(first_ref, {}, now_);
+  EXPECT_FALSE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+  a_->exchange->on_response(first_ref, {}, now_);
   EXPECT_EQ(take(*a_), "send ok 0 #1");
-  EXPECT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+  EXPECT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
 }
 
 // [SES-076] A modified length other than the read's is an error, and so is a chunk that was not
@@ -262,15 +262,15 @@ TEST_F(EndpointTest, ReadAnswersThatDoNotFitAreErrors) {
     rx.next_hdr = wire::NextHeader::response_data;
     rx.ses = octets;
     rx.token.pdc = pds::PdcHandle(99);
-    EXPECT_EQ(said(a_->ses->exchange().on_request(rx, now_)), "accept");  // of another PDC: ignored
+    EXPECT_EQ(said(a_->exchange->on_request(rx, now_)), "accept");  // of another PDC: ignored
     EXPECT_EQ(take(*a_), "");
     rx.token.pdc = pds::PdcHandle(1);
-    EXPECT_EQ(said(a_->ses->exchange().on_request(rx, now_)), "accept");
+    EXPECT_EQ(said(a_->exchange->on_request(rx, now_)), "accept");
     EXPECT_EQ(take(*a_), c.ok ? "read ok 100 #1" : "read refused UNCOR 0 #1");
     EXPECT_EQ(back, Octets(100, c.ok ? std::byte{7} : std::byte{0}));
     // The read is over: later data for it finds no operation.
     back.assign(100, std::byte{1});
-    EXPECT_EQ(said(a_->ses->exchange().on_request(rx, now_)), "accept");
+    EXPECT_EQ(said(a_->exchange->on_request(rx, now_)), "accept");
     EXPECT_EQ(back, Octets(100, std::byte{1}));
   }
 }
@@ -308,7 +308,7 @@ TEST_F(EndpointTest, ReadDataBehindTheEndIsRefused) {
     rx.next_hdr = wire::NextHeader::response_data;
     rx.ses = octets;
     rx.token.pdc = pds::PdcHandle(1);
-    EXPECT_EQ(said(a_->ses->exchange().on_request(rx, now_)), "accept");
+    EXPECT_EQ(said(a_->exchange->on_request(rx, now_)), "accept");
     EXPECT_EQ(take(*a_), "read refused UNCOR 0 #1");
     EXPECT_EQ(memory, Octets(8192));
   }

@@ -298,9 +298,9 @@ TEST_F(HeadersTest, TheJobIsReadFromAnyRequestThatOpensAPdc) {
   header[5] = std::byte{1};
   header[6] = std::byte{2};
   header[7] = std::byte{3};
-  EXPECT_EQ(a_->ses->exchange().job_of(header), JobId(0x010203));
+  EXPECT_EQ(a_->exchange->job_of(header), JobId(0x010203));
   header.pop_back();
-  EXPECT_EQ(a_->ses->exchange().job_of(header), JobId(0)) << "cut off";
+  EXPECT_EQ(a_->exchange->job_of(header), JobId(0)) << "cut off";
 }
 
 }  // namespace

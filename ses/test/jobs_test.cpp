@@ -173,7 +173,7 @@ TEST_F(JobsTest, AJobSendsInItsDomain) {
   ASSERT_TRUE(domains.create(a_->arena, 4, 1).ok());
   ASSERT_TRUE(domains.bind(JobId(7), 0x51).ok());
   ASSERT_TRUE(domains.bind(JobId(9), 0x52).ok());
-  a_->ses->exchange().secure(&domains);
+  a_->exchange->secure(&domains);
   const Octets data = pattern(4);
   for (const uint32_t job : {7u, 9u, 8u}) {
     SendRequest s = send_request(data);
@@ -182,7 +182,7 @@ TEST_F(JobsTest, AJobSendsInItsDomain) {
   }
   EXPECT_EQ(a_->pds.asked.domains, (std::vector<uint32_t>{0x51, 0x52, 0}));
   a_->ses->close_endpoint(a_->ep, now_);
-  a_->ses->exchange().secure(nullptr);
+  a_->exchange->secure(nullptr);
 }
 
 // [TSS-075, TSS-077] A request of a job in a domain that it is not bound to meets no receive.
@@ -192,7 +192,7 @@ TEST_F(JobsTest, ARequestMustComeInADomainOfItsJob) {
   ASSERT_TRUE(domains.create(b_->arena, 4, 1).ok());
   ASSERT_TRUE(domains.bind(JobId(7), 0x51).ok());
   ASSERT_TRUE(domains.bind(JobId(9), 0x52).ok());
-  b_->ses->exchange().secure(&domains);
+  b_->exchange->secure(&domains);
   receive(1);
   sdi_ = 0x52;
   EXPECT_EQ(send(7), "BAD_JOB_ID");
@@ -204,7 +204,7 @@ TEST_F(JobsTest, ARequestMustComeInADomainOfItsJob) {
   sdi_ = 0x51;
   EXPECT_EQ(send(7), "accept");
   EXPECT_EQ(take(*b_), "recv ok 4 #1");
-  b_->ses->exchange().secure(nullptr);
+  b_->exchange->secure(nullptr);
 }
 
 // [TSS-075, TSS-093] A job loses its domain in the middle of a message, to another one or to none:
@@ -225,16 +225,16 @@ TEST_F(JobsTest, AMessageStopsWhenItsJobLeavesTheDomain) {
   for (const tss::JobTable* const later : {&rebound, &unbound}) {
     h.message_id = MessageId(later == &rebound ? 1 : 2);
     std::fill(memory.begin(), memory.end(), std::byte{0});
-    b_->ses->exchange().secure(&bound);
+    b_->exchange->secure(&bound);
     for (const uint32_t offset : {0u, 1024u, 2048u}) EXPECT_EQ(give_at(offset), "accept");
-    b_->ses->exchange().secure(later);
+    b_->exchange->secure(later);
     const uint64_t before = count(Counter::rx_other_domain);
     EXPECT_EQ(give_at(3072), "BAD_JOB_ID");
     EXPECT_EQ(count(Counter::rx_other_domain), before + 1);
     EXPECT_NE(memory[3071], std::byte{0});
     EXPECT_EQ(std::count(memory.begin() + 3072, memory.end(), std::byte{0}), 5000 - 3072);
   }
-  b_->ses->exchange().secure(nullptr);
+  b_->exchange->secure(nullptr);
 }
 
 }  // namespace

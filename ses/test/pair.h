@@ -40,6 +40,7 @@ struct Node {
     auto made = Ses::create(arena, config, peers, seed);
     EXPECT_TRUE(made.ok());
     ses = *made;
+    exchange = &ses->exchange();
     pds.attach(*ses);
     initiator_id = 100 + number;
   }
@@ -54,6 +55,9 @@ struct Node {
     ASSERT_TRUE(opened.ok());
     ep = *opened;
   }
+  // Time, as the owner of a Ses tells it.
+  void advance(Instant now) { exchange->advance(now); }
+  Instant next_deadline() const { return exchange->next_deadline(); }
   CompletionSink sink() {
     CompletionSink s;
     s.owner = this;
@@ -74,6 +78,7 @@ struct Node {
   Arena arena;
   pds::PeerTable peers;
   Ses* ses = nullptr;
+  Exchange* exchange = nullptr;  // for tests that say themselves what PDS says
   StubPds pds;
   EndpointId ep;
   uint32_t initiator_id = 0;
@@ -162,11 +167,10 @@ class PairTest : public ::testing::Test {
   void elapse(Duration span) {
     const Instant end = now_ + span;
     while (now_ < end) {
-      Instant next =
-          std::min(a_->ses->exchange().next_deadline(), b_->ses->exchange().next_deadline());
+      Instant next = std::min(a_->next_deadline(), b_->next_deadline());
       now_ = std::min(end, std::max(next, now_ + Duration::microseconds(2)));
-      a_->ses->exchange().advance(now_);
-      b_->ses->exchange().advance(now_);
+      a_->advance(now_);
+      b_->advance(now_);
       a_->pds.resend_all();
       b_->pds.resend_all();
       deliver_all();

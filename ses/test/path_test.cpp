@@ -23,7 +23,7 @@ class PathTest : public PairTest {
   // From A to B only packets of 1,024 octets of payload pass.
   void lower() {
     a_->peers[PeerId(0)].lower_payload(1024);
-    a_->ses->exchange().on_path_lowered(PeerId(0), now_);
+    a_->exchange->on_path_lowered(PeerId(0), now_);
   }
   size_t longest_packet() {
     size_t most = 0;

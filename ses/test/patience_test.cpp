@@ -61,17 +61,17 @@ TEST_F(PatienceTest, APromiseOfAnAnswerIsGivenUpAfterFiveTimesThePatience) {
   send(pattern(10));
   pds::StartedMessage started;
   pds::PacketRef ref;
-  ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
-  ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
+  ASSERT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
+  ASSERT_TRUE(a_->exchange->pull(started.message, ref));
   Octets promise(12);
   promise[0] = std::byte{0x03};  // list 0, opcode NO_RESPONSE
   promise[1] = std::byte{0x01};  // version 0, OK
-  a_->ses->exchange().on_response(ref, {wire::NextHeader::response, promise, now_}, now_);
+  a_->exchange->on_response(ref, {wire::NextHeader::response, promise, now_}, now_);
   now_ = now_ + Duration::milliseconds(9'900);
-  a_->ses->exchange().advance(now_);
+  a_->advance(now_);
   EXPECT_EQ(take(*a_), "");
   now_ = now_ + Duration::milliseconds(200);
-  a_->ses->exchange().advance(now_);
+  a_->advance(now_);
   EXPECT_EQ(take(*a_), "send undeliverable 0 #1");
   EXPECT_TRUE(a_->ses->idle());
 }

@@ -360,15 +360,15 @@ TEST_F(ReceiveTest, PartialMessagesExpire) {
   deliver(0);
   network_.clear();
   now_ = now_ + Duration::seconds(59);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_EQ(take(*b_), "");
   now_ = now_ + Duration::seconds(1);
-  EXPECT_LE(b_->ses->exchange().next_deadline(), now_);
-  b_->ses->exchange().advance(now_);
+  EXPECT_LE(b_->next_deadline(), now_);
+  b_->advance(now_);
   EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
   now_ = now_ + Duration::seconds(60);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_TRUE(b_->ses->idle()) << "nothing is waited for any more";
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
@@ -386,7 +386,7 @@ TEST_F(ReceiveTest, LatePacketsOfAnExpiredMessageAreRefused) {
     deliver(0);
     for (int i = 0; i < minutes; ++i) {
       now_ = now_ + Duration::seconds(60);
-      b_->ses->exchange().advance(now_);
+      b_->advance(now_);
     }
     EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
     ASSERT_TRUE(post(receive_request(room)).ok());
@@ -410,7 +410,7 @@ TEST_F(ReceiveTest, GivenUpMessagesMakeRoom) {
     deliver(network_.size() - 4);
     network_.clear();
     now_ = now_ + Duration::seconds(60);
-    b_->ses->exchange().advance(now_);
+    b_->advance(now_);
     EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
   }
   EXPECT_EQ(count(Counter::rx_no_message_slot), 0u);
@@ -425,7 +425,7 @@ TEST_F(ReceiveTest, PartialMessagesEndWithTheirPdc) {
   transmit();
   deliver(0);
   deliver(3);
-  b_->ses->exchange().on_pdc_closed(pds::PdcHandle(StubPds::kTargetPdc), PeerId(0), false, now_);
+  b_->exchange->on_pdc_closed(pds::PdcHandle(StubPds::kTargetPdc), PeerId(0), false, now_);
   EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
   EXPECT_FALSE(b_->ses->claims().peek(b_->ep, tagged(room, 3), false, now_).found);
   EXPECT_TRUE(b_->ses->idle());
@@ -439,8 +439,7 @@ TEST_F(ReceiveTest, PartialMessagesOutliveOtherPdcs) {
   send(data);
   transmit();
   deliver(0);
-  b_->ses->exchange().on_pdc_closed(pds::PdcHandle(StubPds::kTargetPdc + 1), PeerId(0), false,
-                                    now_);
+  b_->exchange->on_pdc_closed(pds::PdcHandle(StubPds::kTargetPdc + 1), PeerId(0), false, now_);
   EXPECT_EQ(take(*b_), "");
   EXPECT_EQ(count(Counter::rx_partial_closed), 0u);
   deliver_all();

@@ -43,7 +43,7 @@ TEST_F(IdleRemotesTest, AFlowThatWasIdleForLongIsGivenBack) {
   EXPECT_EQ(released(), Flows{});
   elapse(Duration::milliseconds(101));
   EXPECT_EQ(released(), Flows{0});
-  EXPECT_TRUE(a_->ses->exchange().next_deadline().is_never());
+  EXPECT_TRUE(a_->next_deadline().is_never());
   finish(kRi.value());  // over a new one
   elapse(Duration::milliseconds(1001));
   EXPECT_EQ(released(), (Flows{0, 1}));
@@ -57,7 +57,7 @@ TEST_F(IdleRemotesTest, UsedRecordsStay) {
   transmit();
   network_.clear();
   now_ = now_ + Duration::seconds(5);
-  a_->ses->exchange().advance(now_);
+  a_->advance(now_);
   EXPECT_EQ(released(), Flows{});
   a_->pds.resend_all();
   deliver_all();
@@ -75,7 +75,7 @@ TEST_F(IdleRemotesTest, AFlowStaysAsLongAsARecordUsesIt) {
   finish(kRi.value() + 1);
   elapse(Duration::milliseconds(600));
   EXPECT_EQ(released(), Flows{});
-  EXPECT_FALSE(a_->ses->exchange().next_deadline().is_never());
+  EXPECT_FALSE(a_->next_deadline().is_never());
   elapse(Duration::milliseconds(401));
   EXPECT_EQ(released(), Flows{0});
 }

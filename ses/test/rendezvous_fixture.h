@@ -40,7 +40,7 @@ class RendezvousTest : public TargetTest {
     rx.next_hdr = wire::NextHeader::standard;
     rx.token = {pds::PdcHandle(StubPds::kTargetPdc), Psn(5000 + next_psn_++)};
     rx.ses = octets;
-    return a_->ses->exchange().on_request(rx, now_);
+    return a_->exchange->on_request(rx, now_);
   }
   uint64_t sent_so(const Node& node) const { return node.ses->counters()[Counter::tx_rendezvous]; }
 };

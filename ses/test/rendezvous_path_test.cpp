@@ -29,7 +29,7 @@ class RendezvousPathTest : public RendezvousTest {
   }
   void lower() {
     a_->peers[PeerId(0)].lower_payload(1024);
-    a_->ses->exchange().on_path_lowered(PeerId(0), now_);
+    a_->exchange->on_path_lowered(PeerId(0), now_);
   }
 
   const Octets data_ = pattern(20000);

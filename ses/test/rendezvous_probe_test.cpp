@@ -23,7 +23,7 @@ class RendezvousProbeTest : public RendezvousTest {
   // Nothing was heard for long: A asks. The key in the probe.
   uint64_t probe() {
     now_ = now_ + Duration::milliseconds(1001);
-    a_->ses->exchange().advance(now_);
+    a_->advance(now_);
     transmit();
     if (network_.size() != 1) return 0;
     wire::Reader r(network_[0].octets);
@@ -48,11 +48,11 @@ TEST_F(RendezvousProbeTest, ATargetThatDoesNotReadIsAskedWhetherItLives) {
   send(by_rendezvous(stored(pattern(5000))));
   deliver_all();
   now_ = now_ + Duration::milliseconds(999);
-  a_->ses->exchange().advance(now_);
+  a_->advance(now_);
   transmit();
   EXPECT_TRUE(network_.empty());
   now_ = now_ + Duration::milliseconds(1);
-  a_->ses->exchange().advance(now_);
+  a_->advance(now_);
   transmit();
   ASSERT_EQ(network_.size(), 1u);
   EXPECT_EQ(network_[0].octets.size(), 44u);
@@ -106,7 +106,7 @@ TEST_F(RendezvousProbeTest, ATargetThatHasReadItAllMayHaveForgottenIt) {
   }
   network_.clear();  // the last answers
   now_ = now_ + Duration::seconds(1);
-  a_->ses->exchange().advance(now_);
+  a_->advance(now_);
   deliver_all();
   EXPECT_EQ(count(Counter::rx_bad_key), 1u);
   EXPECT_EQ(take(*a_), "");
@@ -192,7 +192,7 @@ TEST_F(RendezvousProbeTest, AProbeIsSentAgainAfterItsPdcIsLost) {
       EXPECT_EQ(take(*b_), "recv ok 10 #6");
     }
     now_ = now_ + Duration::seconds(1);
-    a_->ses->exchange().advance(now_);
+    a_->advance(now_);
     transmit();
     ASSERT_EQ(network_.size(), 1u);
     EXPECT_EQ(network_[0].octets[0], std::byte{0x00});  // NO_OP

@@ -36,8 +36,8 @@ TEST_F(RetryTest, NoMatchIsTriedAgainUntilAReceiveIsThere) {
   send(data);
   deliver_all();
   EXPECT_EQ(take(*a_), "");
-  EXPECT_GE(a_->ses->exchange().next_deadline() - now_, Duration::milliseconds(50));
-  EXPECT_LE(a_->ses->exchange().next_deadline() - now_, Duration::milliseconds(101));
+  EXPECT_GE(a_->next_deadline() - now_, Duration::milliseconds(50));
+  EXPECT_LE(a_->next_deadline() - now_, Duration::milliseconds(101));
   elapse(Duration::seconds(30));
   EXPECT_EQ(take(*a_), "");
   // Capped at 200 ms: some 150 tries in 30 s, not five.
@@ -161,8 +161,8 @@ TEST_F(RetryTest, RodOrderHoldsUnderRandomRefusals) {
         ASSERT_TRUE(b_->ses->receive(b_->ep, r, now_).ok());
       }
       now_ = now_ + Duration::milliseconds(static_cast<int64_t>(rng.below(150)));
-      a_->ses->exchange().advance(now_);
-      b_->ses->exchange().advance(now_);
+      a_->advance(now_);
+      b_->advance(now_);
       if (rng.chance(0.3)) {
         deliver_all();
         a_->pds.resend_all();
@@ -234,16 +234,16 @@ TEST_F(RetryTest, AnIncompleteMessageGoesAgainAfterThePeerForgotIt) {
     send(data);
     pds::StartedMessage started;
     pds::PacketRef ref;
-    ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
+    ASSERT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
     pds::Failure failure{.reason = pds::FailureReason::nack, .nack = wire::NackCode::inv_dpdcid};
-    ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
-    a_->ses->exchange().on_response(ref, {}, now_);
-    ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
+    ASSERT_TRUE(a_->exchange->pull(started.message, ref));
+    a_->exchange->on_response(ref, {}, now_);
+    ASSERT_TRUE(a_->exchange->pull(started.message, ref));
     failure.not_delivered = lacks_a_packet;
-    a_->ses->exchange().on_failed(ref, failure, now_);
+    a_->exchange->on_failed(ref, failure, now_);
     failure.not_delivered = false;
-    ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
-    a_->ses->exchange().on_failed(ref, failure, now_);
+    ASSERT_TRUE(a_->exchange->pull(started.message, ref));
+    a_->exchange->on_failed(ref, failure, now_);
     deliver_all();
     EXPECT_EQ(take(*a_), lacks_a_packet ? "send ok 3000 #1" : "send undeliverable 0 #1");
   }
@@ -254,11 +254,11 @@ TEST_F(RetryTest, AnIncompleteMessageGoesAgainAfterThePeerForgotIt) {
   send(data);
   pds::StartedMessage started;
   pds::PacketRef ref;
-  ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
-  ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
-  a_->ses->exchange().on_response(ref, {}, now_);
+  ASSERT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
+  ASSERT_TRUE(a_->exchange->pull(started.message, ref));
+  a_->exchange->on_response(ref, {}, now_);
   pds::Failure failure{.reason = pds::FailureReason::nack, .nack = wire::NackCode::inv_dpdcid};
-  a_->ses->exchange().on_aborted(started.message, failure, now_);
+  a_->exchange->on_aborted(started.message, failure, now_);
   deliver_all();
   EXPECT_EQ(take(*a_), "send ok 3000 #1");
   EXPECT_EQ(again, data);
@@ -309,7 +309,7 @@ TEST_F(RetryTest, AReadWithoutDataFailsAfterPatience) {
   deliver(0);
   network_.clear();
   now_ = now_ + Duration::seconds(61);
-  a_->ses->exchange().advance(now_);
+  a_->advance(now_);
   EXPECT_EQ(take(*a_), "read undeliverable 0 #1");
 }
 
@@ -420,7 +420,7 @@ TEST_F(RetryTest, ALocalFaultEndsTheOperation) {
   const Octets data = pattern(100);
   send(data);
   transmit();
-  a_->ses->exchange().on_send_failed(1u << 22, 14, now_);  // the first message handle of a slab
+  a_->exchange->on_send_failed(1u << 22, 14, now_);  // the first message handle of a slab
   ASSERT_EQ(a_->completions.size(), 1u);
   EXPECT_EQ(a_->completions[0].local_error, 14);
   EXPECT_EQ(take(*a_), "send fault 0 #1");
@@ -438,16 +438,16 @@ TEST_F(RetryTest, NoResponseIsNotCompletion) {
   send(data);
   pds::StartedMessage started;
   pds::PacketRef ref;
-  ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
-  ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
+  ASSERT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
+  ASSERT_TRUE(a_->exchange->pull(started.message, ref));
   Octets answer(12);
   answer[0] = std::byte{0x03};
   answer[1] = std::byte{0x01};
   pds::RxResponse response{wire::NextHeader::response, answer, now_};
-  a_->ses->exchange().on_response(ref, response, now_);
+  a_->exchange->on_response(ref, response, now_);
   EXPECT_EQ(take(*a_), "");
   response.ses = {};
-  a_->ses->exchange().on_response(ref, response, now_);
+  a_->exchange->on_response(ref, response, now_);
   EXPECT_EQ(take(*a_), "send ok 10 #1");
 }
 
@@ -460,12 +460,12 @@ TEST_F(RetryTest, EveryReturnCodeIsReportedOrRetried) {
     send(data);
     pds::StartedMessage started;
     pds::PacketRef ref;
-    ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
-    ASSERT_TRUE(a_->ses->exchange().pull(started.message, ref));
+    ASSERT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(9), started, now_));
+    ASSERT_TRUE(a_->exchange->pull(started.message, ref));
     Octets answer(12);
     answer[0] = std::byte{0x01};
     answer[1] = std::byte{code};
-    a_->ses->exchange().on_response(ref, {wire::NextHeader::response, answer, now_}, now_);
+    a_->exchange->on_response(ref, {wire::NextHeader::response, answer, now_}, now_);
     const bool is_good = code <= 1;
     const bool is_retried = code == 2 || code == 4 || code == 5 || code == 0x21;
     EXPECT_EQ(a_->completions.size(), is_retried ? 0u : 1u);

@@ -172,7 +172,7 @@ TEST_F(RoomTest, AHalfKeptMessageWaitsOrComesAgain) {
   // Ten minutes later it is still there, for its packets are asked for again and again.
   for (int second = 0; second < 600; ++second) {
     now_ = now_ + Duration::seconds(1);
-    b_->ses->exchange().advance(now_);
+    b_->advance(now_);
     EXPECT_EQ(give(a, 8, pds::Mode::rod), "nack NO_RESOURCE");
   }
   Octets room(4 * 4096);
@@ -197,14 +197,14 @@ TEST_F(RoomTest, NoMessageExpiresBehindOneThatTheApplicationDelays) {
   for (int second = 0; second < 600; ++second) {
     now_ = now_ + Duration::seconds(1);
     EXPECT_EQ(kept(8, 1), 0);
-    b_->ses->exchange().advance(now_);
+    b_->advance(now_);
   }
   EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
   EXPECT_EQ(said(standard(part(h, 1024, 1024), 1024, pds::Mode::rod)), "accept");
   now_ = now_ + Duration::seconds(121);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   now_ = now_ + Duration::seconds(61);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 
@@ -220,19 +220,19 @@ TEST_F(RoomTest, NothingExpiresBehindAnAnswerThatWaitsForTheApplication) {
   EXPECT_EQ(said(standard(slow, 8, pds::Mode::rod)), "later");
   for (int second = 0; second < 150; ++second) {
     now_ = now_ + Duration::seconds(1);
-    b_->ses->exchange().advance(now_);
+    b_->advance(now_);
   }
   EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   EXPECT_EQ(take(*b_), "recv ok 8 #2");
   now_ = now_ + Duration::seconds(59);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
   EXPECT_EQ(said(standard(part(h, 1024, 1024), 1024, pds::Mode::rod)), "accept");
   now_ = now_ + Duration::seconds(121);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   now_ = now_ + Duration::seconds(61);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 

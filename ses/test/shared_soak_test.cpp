@@ -94,7 +94,7 @@ class SharedSoakTest : public SharedTest {
   void pass(Duration span) {
     now_ = now_ + span;
     for (Node* node : {a_.get(), b_.get()}) {
-      node->ses->exchange().advance(now_);
+      node->advance(now_);
       node->pds.resend_all();
     }
   }

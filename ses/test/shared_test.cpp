@@ -112,7 +112,7 @@ TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
     send(y_, pattern(4), tag);
     deliver_all();
     EXPECT_EQ(told(), "Y " + kind + "4" + mark + "11");
-    EXPECT_FALSE(b_->ses->exchange().next_deadline().is_never());
+    EXPECT_FALSE(b_->next_deadline().is_never());
     x_.slots = 1;
     elapse(Duration::milliseconds(2));
     EXPECT_EQ(told(), "X " + kind + "1" + mark + "12");
@@ -125,7 +125,7 @@ TEST_F(SharedTest, AFullQueueHoldsUpItsOwnEndpointOnly) {
     x_.slots = 5;
     elapse(Duration::milliseconds(2));
     EXPECT_EQ(told(), "X " + kind + "6" + mark + "14");
-    EXPECT_TRUE(b_->ses->exchange().next_deadline().is_never());
+    EXPECT_TRUE(b_->next_deadline().is_never());
     EXPECT_TRUE(is_balanced());
     a_->completions.clear();
   }
@@ -227,9 +227,9 @@ TEST_F(SharedTest, AStalledEndpointMayClose) {
   send(x_, pattern(1));
   deliver_all();
   post(room, 10);
-  EXPECT_FALSE(b_->ses->exchange().next_deadline().is_never());
+  EXPECT_FALSE(b_->next_deadline().is_never());
   close(x_);
-  EXPECT_TRUE(b_->ses->exchange().next_deadline().is_never());
+  EXPECT_TRUE(b_->next_deadline().is_never());
   send(y_, pattern(2));
   deliver_all();
   EXPECT_EQ(told(), "Y recv ok 2 #10");

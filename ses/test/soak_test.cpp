@@ -126,7 +126,7 @@ class SoakTest : public PairTest {
     collect(b);
     now_ = now_ + time;
     for (Side* s : {&a, &b}) {
-      s->node->ses->exchange().advance(now_);
+      s->node->advance(now_);
       s->node->pds.resend_all();
     }
   }

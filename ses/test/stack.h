@@ -30,8 +30,8 @@ struct Side {
     auto made = Ses::create(arena, config, peers, seed);
     EXPECT_TRUE(made.ok());
     ses = *made;
-    auto below =
-        pds::Pds::create(arena, pds::Config{}, cms::Config{}, peers, ses->exchange(), seed + 1);
+    exchange = &ses->exchange();
+    auto below = pds::Pds::create(arena, pds::Config{}, cms::Config{}, peers, *exchange, seed + 1);
     EXPECT_TRUE(below.ok());
     pds = *below;
     ses->attach(*pds);
@@ -55,10 +55,10 @@ struct Side {
   void receive(std::span<RxDatagram> datagrams, Instant now) { pds->receive(datagrams, now); }
   void advance(Instant now) {
     pds->advance(now);
-    ses->exchange().advance(now);
+    exchange->advance(now);
   }
   Instant next_deadline() const {
-    return std::min(pds->next_deadline(), ses->exchange().next_deadline());
+    return std::min(pds->next_deadline(), exchange->next_deadline());
   }
 
   Destination at(const FabricAddress& address, Instant now) {
@@ -74,6 +74,7 @@ struct Side {
   FabricAddress self;
   pds::PeerTable peers;
   Ses* ses = nullptr;
+  Exchange* exchange = nullptr;
   pds::Pds* pds = nullptr;
   EndpointId ep;
   std::vector<Completion> done;

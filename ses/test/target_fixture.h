@@ -56,7 +56,7 @@ class TargetTest : public PairTest {
     rx.in_order = in_order_;
     rx.is_confirmed = is_confirmed_;
     rx.ses = octets;
-    return b_->ses->exchange().on_request(rx, now_);
+    return b_->exchange->on_request(rx, now_);
   }
   pds::Verdict standard(const wire::StandardRequest& h, size_t payload,
                         pds::Mode mode = pds::Mode::rud) {

@@ -60,10 +60,10 @@ TEST_F(TargetFormsTest, RudiServesIdempotentRegionsOnly) {
   const pds::Verdict verdict = standard(read, 0, rudi);
   EXPECT_EQ(verdict.kind, pds::Verdict::Kind::respond);
   pds::PacketRef ref;
-  ASSERT_TRUE(b_->ses->exchange().pull(verdict.answer, ref));
+  ASSERT_TRUE(b_->exchange->pull(verdict.answer, ref));
   EXPECT_EQ(ref.length, 17);
   EXPECT_FALSE(b_->ses->idle());
-  b_->ses->exchange().on_response(ref, {}, now_);
+  b_->exchange->on_response(ref, {}, now_);
   EXPECT_TRUE(b_->ses->idle());
 }
 
@@ -173,18 +173,18 @@ TEST_F(TargetFormsTest, ALongAnswerToASmallReadNamesItsRequest) {
   const pds::Verdict v = give(h, 0, wire::NextHeader::small, pds::Mode::rudi);
   ASSERT_EQ(v.kind, pds::Verdict::Kind::respond);
   pds::PacketRef ref;
-  ASSERT_TRUE(b_->ses->exchange().pull(v.answer, ref));
+  ASSERT_TRUE(b_->exchange->pull(v.answer, ref));
   EXPECT_EQ(ref.next_hdr, wire::NextHeader::response_data_small);
   std::array<std::byte, 12> header;
   wire::Writer w(header);
   TxBatch batch;
   (void)batch.begin();
-  b_->ses->exchange().encode(ref, w, batch);
+  b_->exchange->encode(ref, w, batch);
   // opcode 2, OK | payload length 17 | job 000102 | the PSN of the request
   const uint8_t expected[] = {0x02, 0x01, 0, 17, 0, 0, 1, 2, 1, 2, 3, 4};
   ASSERT_EQ(w.position(), sizeof expected);
   for (size_t i = 0; i < sizeof expected; ++i) EXPECT_EQ(uint8_t(header[i]), expected[i]) << i;
-  b_->ses->exchange().on_response(ref, {}, now_);
+  b_->exchange->on_response(ref, {}, now_);
 }
 
 // [SES-003, SES-008] Any open endpoint stands for its process, whichever closes first.
@@ -396,7 +396,7 @@ TEST_F(TargetFormsTest, RandomRequestsDoNoHarm) {
       ASSERT_EQ(memory[4000 + i], std::byte{0x5A});
     }
     now_ = now_ + Duration::seconds(61);
-    b_->ses->exchange().advance(now_);
+    b_->advance(now_);
     b_->ses->close_endpoint(b_->ep, now_);
     network_.clear();
   }
@@ -435,17 +435,17 @@ TEST_F(TargetFormsTest, TheLargestMessageEndsInTheRightPlace) {
   s.iov = slices;
   ASSERT_TRUE(a_->ses->send(a_->ep, s, now_).ok());
   pds::StartedMessage started;
-  ASSERT_TRUE(a_->ses->exchange().start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
+  ASSERT_TRUE(a_->exchange->start(pds::FlowId(0), pds::PdcHandle(1), started, now_));
   pds::PacketRef ref;
   uint32_t packets = 0;
-  while (a_->ses->exchange().pull(started.message, ref)) {
+  while (a_->exchange->pull(started.message, ref)) {
     ++packets;
-    if (!ref.eom) a_->ses->exchange().on_response(ref, {}, now_);
+    if (!ref.eom) a_->exchange->on_response(ref, {}, now_);
   }
   EXPECT_EQ(packets, 524288u);
   EXPECT_EQ(ref.offset, 524287u * 8192u);
   EXPECT_EQ(ref.length, 8190);
-  a_->ses->exchange().on_response(ref, {}, now_);
+  a_->exchange->on_response(ref, {}, now_);
   EXPECT_EQ(take(*a_), "send ok 4294967294 #1");
   const IoSlice too_much[] = {quarter, quarter, quarter, quarter};
   s.iov = too_much;

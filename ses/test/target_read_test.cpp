@@ -74,7 +74,7 @@ TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {
   EXPECT_EQ(ask(read, 0, 1024), "accept");
   for (int i = 0; i < 5; ++i) {
     now_ = now_ + Duration::seconds(40);
-    b_->ses->exchange().advance(now_);
+    b_->advance(now_);
     EXPECT_EQ(ask(read, 1024, 1024), "nack NO_SES_MSG_AVAIL") << i;
   }
   deliver_all();  // the first answer leaves its place
@@ -82,7 +82,7 @@ TEST_F(TargetReadTest, AReadThatIsKeptWaitingDoesNotExpire) {
   EXPECT_EQ(count(Counter::rx_partial_expired), 0u);
   // It does when no packet of it comes any more.
   now_ = now_ + Duration::seconds(61);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 

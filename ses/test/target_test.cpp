@@ -428,17 +428,17 @@ TEST_F(TargetTest, AHalfReceivedMessageIsOpen) {
   const uint64_t key = expose(memory);
   const pds::PdcHandle pdc(StubPds::kTargetPdc);
   const wire::StandardRequest h = write_to(key, 2000);
-  EXPECT_FALSE(b_->ses->exchange().has_open_message(pdc));
+  EXPECT_FALSE(b_->exchange->has_open_message(pdc));
   EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");
-  EXPECT_TRUE(b_->ses->exchange().has_open_message(pdc));
-  EXPECT_FALSE(b_->ses->exchange().has_open_message(pds::PdcHandle(StubPds::kTargetPdc + 1)));
+  EXPECT_TRUE(b_->exchange->has_open_message(pdc));
+  EXPECT_FALSE(b_->exchange->has_open_message(pds::PdcHandle(StubPds::kTargetPdc + 1)));
   EXPECT_EQ(said(standard(part(h, 1024, 976), 976)), "accept");
-  EXPECT_FALSE(b_->ses->exchange().has_open_message(pdc));
+  EXPECT_FALSE(b_->exchange->has_open_message(pdc));
   // A refused message is known until its end, but does not wait.
   wire::StandardRequest refused = write_to(key, 3000, 4000);
   refused.message_id = MessageId(78);
   EXPECT_EQ(said(standard(part(refused, 0, 1024), 1024)), "BAD_ADDR");
-  EXPECT_FALSE(b_->ses->exchange().has_open_message(pdc));
+  EXPECT_FALSE(b_->exchange->has_open_message(pdc));
 }
 
 // [SES-107, SES-009] A message that was given up stays known, but its sender may use the identifier
@@ -449,7 +449,7 @@ TEST_F(TargetTest, IdentifierOfAMessageGivenUpMayBeUsedAgain) {
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   standard(part(h, 0, 1024), 1024);
   now_ = now_ + Duration::seconds(60);
-  b_->ses->exchange().advance(now_);
+  b_->advance(now_);
   EXPECT_EQ(take(*b_), "recv undeliverable 0 #2");
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());
   standard(part(h, 0, 1024), 1024);
