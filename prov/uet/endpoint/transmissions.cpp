@@ -5,6 +5,7 @@
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
+#include "prov/uet/progress/clock.h"
 
 #include "io/socket.h"
 
@@ -166,15 +167,20 @@ void Transmissions::done(const ses::Completion& completion) {
   finish(completion.kind, completion.context.user, completion.context.op, &error);
 }
 
-// Not twice in a row for one address. [LF-136]
+// [LF-136]
 void Transmissions::warn_of_unreachable(fi_addr_t addr, const ses::Destination& to,
                                         const ses::Completion& completion) {
   const bool is_unreachable = completion.status == ses::Completion::Status::undeliverable &&
                               completion.failure.reason == pds::FailureReason::unreachable;
-  if (!is_unreachable || addr == warned_) return;
+  if (!is_unreachable) return;
   const pds::Peer& peer = ep_.engine().peer(to.peer);
   if (peer.last_heard != Instant::zero()) return;
-  warned_ = addr;
+  const std::optional<uint64_t> left_out = unreachable_.admit(to.peer, monotonic_now());
+  if (!left_out) return;
+  if (*left_out != 0) {
+    UET_WARN(EP_DATA, "the log left out %llu failures with other unreachable addresses\n",
+             static_cast<unsigned long long>(*left_out));
+  }
   UET_WARN(EP_DATA,
            "the network reports %s port %u (fi_addr_t 0x%llx) as unreachable, and it has never "
            "answered: start the peer first, and use the address that its fi_getname gives. An "

@@ -5,6 +5,7 @@
 #include "prov/uet/endpoint/calls.h"
 #include "prov/uet/endpoint/endpoint_state.h"
 #include "prov/uet/endpoint/op_groups.h"
+#include "prov/uet/endpoint/unreachable_log.h"
 
 #include "base/result.h"
 
@@ -70,7 +71,7 @@ class Transmissions {
   const EndpointState& ep_;
   uint32_t unreported_ = 0;  // operations in flight that the application believes done
   uint32_t open_ = 0;
-  fi_addr_t warned_ = FI_ADDR_UNSPEC;  // the last one that a log line called unreachable
+  UnreachableLog unreachable_;
   OpGroups groups_;
 };
 

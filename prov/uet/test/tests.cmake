@@ -43,6 +43,7 @@ uet_add_test(prov_reply_habit_test SOURCES test/reply_habit_test.cpp DEPS prov L
 uet_add_test(prov_flush_policy_test SOURCES test/flush_policy_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_flush_table_test SOURCES test/flush_table_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_address_test SOURCES test/address_test.cpp DEPS prov LABELS prov)
+uet_add_test(prov_unreachable_log_test SOURCES test/unreachable_log_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_payload_mtu_test SOURCES test/payload_mtu_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_control_socket_test SOURCES test/control_socket_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_dump_test SOURCES test/dump_test.cpp test/paths_text_test.cpp DEPS prov LABELS
@@ -114,7 +115,7 @@ foreach(name allocation_test asked_test message_test variant_test cq_test rma_te
   atomic_test endpoint_test rma_event_test wait_test process_test fork_test failure_test
   peers_in_turn_test restart_test patience_test datagram_test rudi_mode_test retained_test
   many_domains_test herd_test slow_receiver_test limited_memory_test congestion_test shm_test
-  native_ip_test engines_test)
+  native_ip_test engines_test wrong_address_test)
   uet_add_provider_test(${name} prov_test_node)
 endforeach()
 if(TARGET peers_in_turn_test)
