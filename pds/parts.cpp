@@ -28,7 +28,7 @@ Parts::Parts(const Config& config, const cms::Config& cms, PeerTable& peers, Cli
       destination(res, table),
       acks(res, table, schedule, proofs, replies, store, destination),
       steps(res, table, schedule, replies, secure_psn, ending, loss, outbox),
-      inbox(res, schedule, proofs, closing, store, reorder, destination, acks, steps),
+      inbox(res, schedule, idle, proofs, closing, store, reorder, destination, acks, steps),
       ack_reader(res, schedule, idle, proofs, closing, loss, probes),
       nack_reader(res, schedule, idle, proofs, closing, ending, loss, probes),
       deadlines(res, schedule, proofs, closing, ending, loss, probes, steps, inbox),

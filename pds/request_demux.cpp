@@ -8,7 +8,7 @@ void RequestDemux::receive(const Inbound& in, Instant now) {
   if (pdc == nullptr) return;
   if (pdc->sdi != in.sdi()) return res_.counters.add(Count::drop_sdi);  // [PDS-V8]
   if (pdc->state() == PdcState::pending && !door_.leave_pending(*pdc, in, now)) return;
-  idle_.heard(*pdc, now);
+  idle_.touch(*pdc, now);
   Proofs::earn(*pdc, *in.datagram);
   if (pdc->is_unverified()) schedule_.want_send(*pdc);  // data that waited for octets
   const PdcHandle handle = pdc->handle;

@@ -15,8 +15,8 @@ class IdleList {
   IntrusiveList<Pdc, LruTag>& of(bool is_initiator) { return lru_[is_initiator]; }
   // A packet of the PDC has passed, either way.
   void touch(Pdc& pdc, Instant now);
-  // The same, and it came from the peer.
-  void heard(Pdc& pdc, Instant now);
+  // The packet has proven that its sender is the peer: the peer lives. [PDS-256]
+  void heard(const Pdc& pdc, Instant now);
 
  private:
   PeerTable& peers_;

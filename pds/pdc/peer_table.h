@@ -31,7 +31,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
   bool private_mark : 1 = false;   // answers go to its own port, not 4793 [WIRE-121]
   bool no_probe : 1 = false;       // it refused a Probe [PDS-163]
   bool is_path_small : 1 = false;  // the route carries less than it did when that was agreed
-  Instant last_heard;              // last valid packet; zero: never [decision 4]
+  Instant last_heard;  // last packet that proved its sender; zero: never [PDS-256, decision 4]
   Instant unreachable_since = Instant::never();  // first ICMP error of an unbroken series
   Instant unreachable_last;                      // latest one
   uint32_t listed = 0;                           // entries of address vectors that name it

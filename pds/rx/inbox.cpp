@@ -83,6 +83,12 @@ void Inbox::tell_again(Pdc& pdc, const Inbound& in) {
   schedule_.want_control(pdc);
 }
 
+// The packet fits the PDC, so its sender is the peer. It proves nothing about an unproven source: a
+// forger opens a PDC with a PSN and a PDCID that it chose. [PDS-256]
+void Inbox::note_heard(const Pdc& pdc, Instant now) {
+  if (!pdc.is_unverified()) idle_.heard(pdc, now);
+}
+
 // Of both roles, and in every state that has a peer. [PDS-I9, PDS-T8, PDS-T11]
 Admission Inbox::judge(Pdc& pdc, const Inbound& in, Instant now) {
   // isrod has a meaning only where a control packet may open a PDC. [WIRE-038]
@@ -119,8 +125,10 @@ Admission Inbox::judge(Pdc& pdc, const Inbound& in, Instant now) {
       return refuse(pdc, in.syn ? NackCode::invalid_syn : NackCode::psn_oor_window);
     case Arrival::dup_window:
     case Arrival::dup_below:
+      note_heard(pdc, now);
       return on_duplicate(pdc, in, how, now);
     case Arrival::fresh:
+      note_heard(pdc, now);
       if (!pdc.is_initiator() && pdc.life.is_draining()) {
         return refuse(pdc, NackCode::closing);  // [PDS-120]
       }
@@ -398,23 +406,28 @@ Admission Inbox::on_control_plain(Pdc& pdc, const Inbound& in, Instant now) {
       return on_ack_request(pdc, in, now);
     case CtlType::clear_cmd:
       if (pdc.is_initiator()) return on_wrong_way(pdc, in);
+      note_heard(pdc, now);
       res_.counters.add(Count::clear_cmd_rx);
       store_.clear_up_to(pdc, Psn(in.ctl_payload));  // [PDS-104]
       return {};
     case CtlType::clear_req:
       if (!pdc.is_initiator()) return on_wrong_way(pdc, in);
+      note_heard(pdc, now);
       res_.counters.add(Count::clear_req_rx);
       pdc.clearing.want(now + res_.config.clear_time);  // [PDS-105]
       schedule_.arm_by(pdc, pdc.clearing.at());
       return {};
     case CtlType::probe:
+      note_heard(pdc, now);
       acks_.on_probe(pdc, in, now);
       return {};
     case CtlType::credit:
+      note_heard(pdc, now);
       res_.counters.add(Count::credit_rx);
       schedule_.on_credit(pdc, wire::unpack_credit(in.ctl_payload), now);
       return {};
     case CtlType::credit_req:
+      note_heard(pdc, now);
       (void)destination_.on_demand(pdc, wire::CreditRequest::unpack(in.ctl_payload),
                                    cms::AskedBy::request, now);
       return {};
@@ -453,8 +466,10 @@ Admission Inbox::on_ack_request(Pdc& pdc, const Inbound& in, Instant now) {
   switch (pdc.rx.classify(in.psn())) {
     case Arrival::dup_below:
     case Arrival::dup_window:
+      note_heard(pdc, now);
       return answer_again(pdc, in.trigger, Count::ack_control, now);
     case Arrival::fresh:
+      note_heard(pdc, now);
       return refuse(pdc, NackCode::pkt_not_rcvd);
     case Arrival::too_old:
     case Arrival::beyond_range:

@@ -5,6 +5,7 @@
 #include "pds/door/proofs.h"
 #include "pds/pdc/close_steps.h"
 #include "pds/pdc/closing.h"
+#include "pds/pdc/idle_list.h"
 #include "pds/resources.h"
 #include "pds/rx/ack_writer.h"
 #include "pds/rx/destination.h"
@@ -35,10 +36,12 @@ struct LateAnswer {
 
 class Inbox {
  public:
-  Inbox(Resources& res, Schedule& schedule, Proofs& proofs, Closing& closing, ResponseStore& store,
-        ReorderBuffer& reorder, Destination& destination, AckWriter& acks, CloseSteps& steps)
+  Inbox(Resources& res, Schedule& schedule, IdleList& idle, Proofs& proofs, Closing& closing,
+        ResponseStore& store, ReorderBuffer& reorder, Destination& destination, AckWriter& acks,
+        CloseSteps& steps)
       : res_(res),
         schedule_(schedule),
+        idle_(idle),
         proofs_(proofs),
         closing_(closing),
         store_(store),
@@ -70,6 +73,7 @@ class Inbox {
   }
   Admission judge(Pdc& pdc, const Inbound& in, Instant now);
   void tell_again(Pdc& pdc, const Inbound& in);
+  void note_heard(const Pdc& pdc, Instant now);
   bool take_demand(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   Admission on_duplicate(Pdc& pdc, const Inbound& in, Arrival how, Instant now);
   Admission on_fresh(Pdc& pdc, const Inbound& in, Instant now);
@@ -87,6 +91,7 @@ class Inbox {
 
   Resources& res_;
   Schedule& schedule_;
+  IdleList& idle_;
   Proofs& proofs_;
   Closing& closing_;
   ResponseStore& store_;

@@ -102,14 +102,15 @@ class DemuxPartTest : public AllParts {
   }
   // What becomes of its first packet, of so many octets, when no check fails; and then.
   static Calls admitted(const Pdc& pdc, uint32_t octets, const Calls& then = {}) {
-    Calls all{"heard", "earn by " + std::to_string(octets),
+    Calls all{"touch", "earn by " + std::to_string(octets),
               "admit 1000 on " + std::to_string(pdc.id.value())};
     all.insert(all.end(), then.begin(), then.end());
     return all;
   }
 
   Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
-  Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
+  Inbox inbox_{res_,   schedule_, idle_,        proofs_, closing_,
+               store_, reorder_,  destination_, acks_,   steps_};
   AckReader ack_reader_{res_, schedule_, idle_, proofs_, closing_, loss_, probes_};
   NackReader nack_reader_{res_, schedule_, idle_, proofs_, closing_, ending_, loss_, probes_};
   Challenger challenger_{res_, table_, proofs_, replies_};

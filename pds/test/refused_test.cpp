@@ -222,7 +222,9 @@ TEST_F(RefusedTest, ACloseRequestThatComesTooEarlyIsNotRefused) {
         if (o.type() != wire::PdsType::control) continue;
         const auto asked = o.as<wire::Control>();
         b.own = asked.spdcid;
-        b.rx_header(b.nack(NackCode::unexp_event, asked.psn));
+        wire::Nack refusal = b.nack(NackCode::unexp_event, asked.psn);
+        refusal.spdcid = kPeerId;
+        b.rx_header(refusal);
       }
       h.psn = Psn(1000);
       h.psn_offset = 0;

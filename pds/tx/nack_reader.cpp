@@ -74,9 +74,10 @@ void NackReader::read_refusal(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
   }
   proofs_.confirm(pdc, h);  // it names a packet that we sent
   pdc.context->ccc.on_feedback();
-  idle_.heard(pdc, now);
+  idle_.touch(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);
   if (slot == nullptr) return res_.counters.add(Count::drop_nack_answered);
+  if (pdc.sdi == d.sdi && !pdc.is_unverified()) idle_.heard(pdc, now);  // [PDS-256]
   if (pdc.context->is_strange(d.ev, slot->ev)) res_.counters.add(Count::strange_evs);
   react(pdc, h, *slot, d.at, now);
 }

@@ -72,7 +72,8 @@ class InboxPartTest : public AllParts {
 
   RxDatagram datagram_;
   Calls refusals_;
-  Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
+  Inbox inbox_{res_,   schedule_, idle_,        proofs_, closing_,
+               store_, reorder_,  destination_, acks_,   steps_};
 };
 
 // [PDS-075] A packet that comes again is not delivered again. The network made the copy, so nobody
@@ -330,6 +331,70 @@ TEST_F(InboxPartTest, APacketThatKnowsOurPdcidProvesItsSource) {
   EXPECT_FALSE(pdc.proof.is_confirmed());
   admit(pdc, 1);
   EXPECT_TRUE(pdc.proof.is_confirmed());
+}
+
+// [PDS-256] A packet shows that its peer lives if its PSN fits, whether it is taken, came before or
+// finds no room; on the PDC of an unproven source none does.
+TEST_F(InboxPartTest, APacketWhosePsnFitsIsHeard) {
+  for (const bool is_proven : {true, false}) {
+    SCOPED_TRACE(is_proven);
+    const auto is_heard = [&](Pdc& pdc, Inbound in) {
+      in.syn = true;  // it proves nothing
+      calls().clear();
+      take(pdc, in);
+      return was_called("heard");
+    };
+    Pdc& pdc = target(Mode::rud, is_proven);
+    EXPECT_EQ(is_heard(pdc, packet(pdc, 0)), is_proven);
+    EXPECT_EQ(is_heard(pdc, packet(pdc, 0)), is_proven) << "a copy";
+    EXPECT_EQ(is_heard(pdc, packet(pdc, 2)), is_proven);
+    EXPECT_EQ(is_heard(pdc, packet(pdc, 2)), is_proven) << "a copy above a gap";
+    client_.verdict = Verdict::refused(wire::NackCode::no_resource);
+    EXPECT_EQ(is_heard(pdc, packet(pdc, 1)), is_proven);
+    client_.verdict = {};
+    EXPECT_FALSE(is_heard(pdc, packet(pdc, static_cast<int>(res_.config.tracked_packets()) + 1)));
+    EXPECT_FALSE(is_heard(pdc, packet(pdc, -40'000)));
+    Inbound other_mode = packet(pdc, 1);
+    other_mode.mode = Mode::rod;
+    EXPECT_FALSE(is_heard(pdc, other_mode));
+    Inbound wrong_way = packet(pdc, 1);
+    wrong_way.next_hdr = wire::NextHeader::response;
+    EXPECT_FALSE(is_heard(pdc, wrong_way));
+    EXPECT_EQ(pdc.proof.is_confirmed(), is_proven);
+  }
+}
+
+// [PDS-256] Control packets without a PSN of their own: of a known type, in the right direction.
+TEST_F(InboxPartTest, AControlPacketThatFitsIsHeard) {
+  using wire::CtlType;
+  const auto is_heard = [&](Pdc& pdc, CtlType type, int offset = 0) {
+    calls().clear();
+    take(pdc, control(pdc, offset, type));
+    return was_called("heard");
+  };
+  Pdc& at_target = target();
+  Pdc& at_initiator = initiator();
+  for (Pdc* const pdc : {&at_target, &at_initiator}) {
+    for (const CtlType type :
+         {CtlType::ack_req, CtlType::probe, CtlType::credit, CtlType::credit_req, CtlType::noop}) {
+      EXPECT_TRUE(is_heard(*pdc, type)) << wire::name(type);
+    }
+    EXPECT_TRUE(is_heard(*pdc, CtlType::ack_req, 1)) << "of a packet that was lost";
+    EXPECT_FALSE(is_heard(*pdc, CtlType::ack_req, -40'000));
+    for (const CtlType type : {CtlType::negotiation, CtlType{13}}) {
+      EXPECT_FALSE(is_heard(*pdc, type));
+    }
+  }
+  EXPECT_TRUE(is_heard(at_target, CtlType::clear_cmd));
+  EXPECT_TRUE(is_heard(at_initiator, CtlType::clear_req));
+  EXPECT_FALSE(is_heard(at_initiator, CtlType::clear_cmd));
+  EXPECT_FALSE(is_heard(at_target, CtlType::clear_req));
+
+  for (const CtlType type : {CtlType::probe, CtlType::credit, CtlType::credit_req}) {
+    Pdc& unproven = target(Mode::rud, false);
+    EXPECT_FALSE(is_heard(unproven, type, -2)) << wire::name(type);
+    table_.free(unproven);
+  }
 }
 
 // An ACK Request: what was received is answered, what was not is refused, so that the data comes.

@@ -44,6 +44,25 @@ TEST_F(AckReaderPartTest, ACumulativeAckAnswersEachPacketOnce) {
   EXPECT_EQ(context_.ccc.inflight_bytes(), slot(pdc, 2).bytes);
 }
 
+// [PDS-256, PDS-252] An ACK in range shows that its peer lives; that of an unproven source must
+// answer something.
+TEST_F(AckReaderPartTest, AnAckThatProvesItsSenderIsHeard) {
+  Pdc& proven = initiator();
+  send(proven, 1);
+  read(proven, up_to(1));
+  EXPECT_FALSE(was_called("heard")) << "never sent";
+  read(proven, up_to(0));
+  EXPECT_TRUE(was_called("heard"));
+  calls().clear();
+  Pdc& unproven = target(Mode::rud, false);
+  read(unproven, up_to(-1));
+  EXPECT_FALSE(was_called("heard"));
+  EXPECT_EQ(counted(Count::drop_unproven), 1u);
+  send(unproven, 1);
+  read(unproven, up_to(0));
+  EXPECT_TRUE(was_called("heard"));
+}
+
 // [CMS-019] A packet that counts as lost, and is answered before it goes again, was in flight: what
 // the peer has received is counted once, by an ACK or by a SACK.
 TEST_F(AckReaderPartTest, APacketThatOnlySeemedLostWasInFlight) {

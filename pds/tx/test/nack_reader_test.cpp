@@ -10,12 +10,13 @@ using wire::NackCode;
 
 class NackReaderPartTest : public AllParts {
  protected:
-  std::optional<AckTrigger> read(Pdc& pdc, NackCode code, int offset, uint32_t payload = 0) {
+  std::optional<AckTrigger> read(Pdc& pdc, NackCode code, int offset, uint32_t payload = 0,
+                                 Pdcid from = kPeerId) {
     wire::Nack h;
     h.nack_code = code;
     h.nack_psn = kFirst + offset;
     h.payload = payload;
-    h.spdcid = kPeerId;
+    h.spdcid = from;
     RxDatagram d;
     d.at = kNow + Duration::microseconds(100);
     d.ev = context_.ev.next(d.at);
@@ -34,6 +35,31 @@ TEST_F(NackReaderPartTest, ANackOfAPacketThatIsNotOutstandingChangesNothing) {
   EXPECT_EQ(counted(Count::drop_nack_range), 2u);
   EXPECT_EQ(lost(pdc), "");
   EXPECT_EQ(calls(), Calls{});
+}
+
+// [PDS-256] A NACK of a packet that waits for an answer shows that its peer lives. On the PDC of an
+// unproven source none does that lacks a PDCID, and on a secured one none in the clear.
+TEST_F(NackReaderPartTest, ANackThatProvesItsSenderIsHeard) {
+  const auto is_heard = [this](Pdc& pdc, int offset, Pdcid from = kPeerId) {
+    calls().clear();
+    read(pdc, NackCode::no_resource, offset, 0, from);
+    return was_called("heard");
+  };
+  Pdc& proven = initiator();
+  send(proven, 2);
+  EXPECT_TRUE(is_heard(proven, 0));
+  EXPECT_FALSE(is_heard(proven, 2)) << "never sent";
+  proven.tx.complete(kFirst + 1);
+  EXPECT_FALSE(is_heard(proven, 1)) << "answered";
+
+  Pdc& unproven = target(Mode::rud, false);
+  send(unproven, 1);
+  EXPECT_FALSE(is_heard(unproven, 0, Pdcid(0)));
+  EXPECT_TRUE(is_heard(unproven, 0));
+  Pdc& secured = initiator();
+  send(secured, 1);
+  secured.sdi = 77;
+  EXPECT_FALSE(is_heard(secured, 0)) << "in the clear";
 }
 
 // [T-08] A code that no peer can send in this state is forged.
