@@ -112,7 +112,12 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
       sleep(entry, end);
     }
   }
-  if (!interrupt_pending_ && interrupts == interrupts_) spin_.on_waited(entry.now() - begin);
+  const Duration took = entry.now() - begin;
+  if (outcome == 0) {
+    spin_.on_answered(took);
+  } else if (!interrupt_pending_ && interrupts == interrupts_) {
+    spin_.on_time_up(took);
+  }
   interrupt_pending_ = false;
   --waiters_;
   return outcome;

@@ -12,7 +12,7 @@ class SpinHabitTest : public ::testing::Test {
  protected:
   bool polls() const { return habit_.patience() > Duration::zero(); }
   void wait(Duration took, int times = 1) {
-    for (int i = 0; i < times; ++i) habit_.on_waited(took);
+    for (int i = 0; i < times; ++i) habit_.on_answered(took);
   }
   void end_habit() {
     wait(1_ms, 16);
@@ -55,6 +55,18 @@ TEST_F(SpinHabitTest, LongWaitsEndIt) {
   wait(1_ms, 1);
   EXPECT_TRUE(polls());
   wait(1_ms, 1);
+  EXPECT_FALSE(polls());
+}
+
+TEST_F(SpinHabitTest, TimeThatIsUpAfterALongWaitEndsIt) {
+  for (int i = 0; i < 2; ++i) habit_.on_time_up(1_ms);
+  EXPECT_FALSE(polls());
+}
+
+// A program that asks with a time-out of 0 between long waits.
+TEST_F(SpinHabitTest, TimeThatIsUpAtOnceShowsNothing) {
+  end_habit();
+  for (int i = 0; i < 100; ++i) habit_.on_time_up(Duration::zero());
   EXPECT_FALSE(polls());
 }
 
