@@ -166,7 +166,7 @@ void Rudi::on_response(const RxDatagram& d, Instant now) {
   if (packet == nullptr) return;
   with_.counters.add(Count::rudi_responses_rx);
   RudiDestination& from = *packet->flow->rudi;
-  heard(from, now);
+  with_.peers[from.peer].note_heard(now);
   // A response to a resent packet may belong to any of its transmissions. [PDS-141]
   if (!packet->resent && d.at >= packet->sent_at) from.rtt.on_rtt(d.at - packet->sent_at);
   if (h->m || d.ecn == Ecn::ce) {
@@ -202,7 +202,7 @@ void Rudi::on_nack(const wire::Nack& h, const RxDatagram& d, Instant now) {
       break;
   }
   RudiDestination& from = *packet->flow->rudi;
-  heard(from, now);
+  with_.peers[from.peer].note_heard(now);
   shrink(from, now);
   packet->silent_since = now;
   if (packet->nack_count < UINT8_MAX) ++packet->nack_count;
@@ -213,12 +213,6 @@ void Rudi::on_nack(const wire::Nack& h, const RxDatagram& d, Instant now) {
   }
   if (reaction == NackReaction::resend_later) return delay(*packet, now);
   mark_lost(*packet, Count::rudi_retx_nack);
-}
-
-void Rudi::heard(const RudiDestination& from, Instant now) {
-  Peer& peer = with_.peers[from.peer];
-  peer.last_heard = now;
-  peer.unreachable_since = Instant::never();
 }
 
 // --- the guard [PDS-205] ---

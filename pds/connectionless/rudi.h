@@ -92,7 +92,6 @@ class Rudi {
   void delay(RudiPacket& packet, Instant now);
   void fail(RudiPacket& packet, const Failure& failure, Instant now);
   void forget(RudiPacket& packet);
-  void heard(const RudiDestination& from, Instant now);
   void shrink(RudiDestination& to, Instant now);
   void grow(RudiDestination& to);
   Duration rto_of(const RudiPacket& packet) const;

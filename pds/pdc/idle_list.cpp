@@ -15,10 +15,4 @@ void IdleList::touch(Pdc& pdc, Instant now) {
   lru.push_back(pdc);
 }
 
-void IdleList::heard(const Pdc& pdc, Instant now) {
-  Peer& peer = peers_[pdc.peer];
-  peer.last_heard = now;
-  peer.unreachable_since = Instant::never();
-}
-
 }  // namespace uet::pds

@@ -96,6 +96,12 @@ struct Peer : ListNode<struct PeerSpareTag> {
   // one does not carry all. [SES-017]
   uint32_t implied_payload(uint32_t own) const { return payload_mtu == 0 ? own : payload_mtu; }
 
+  // A packet has proven that it is of this peer: the peer lives. [PDS-256]
+  void note_heard(Instant now) {
+    last_heard = now;
+    unreachable_since = Instant::never();
+  }
+
   // True when an operation waits since `waiting_since`, only ICMP errors have come from the peer
   // for `limit`, and one of them came after the last transmission at `sent`: an older error may be
   // outdated, because a new process may have the port. [PDS-249]

@@ -83,10 +83,10 @@ void Inbox::tell_again(Pdc& pdc, const Inbound& in) {
   schedule_.want_control(pdc);
 }
 
-// The packet fits the PDC, so its sender is the peer. It proves nothing about an unproven source: a
-// forger opens a PDC with a PSN and a PDCID that it chose. [PDS-256]
+// The packet fits the PDC. That proves its sender only where the source is proven or secured: a
+// forger knows the PSNs and a PDCID of a PDC that it opened. [PDS-256]
 void Inbox::note_heard(const Pdc& pdc, Instant now) {
-  if (!pdc.is_unverified()) idle_.heard(pdc, now);
+  if (!pdc.is_unverified()) res_.peers[pdc.peer].note_heard(now);
 }
 
 // Of both roles, and in every state that has a peer. [PDS-I9, PDS-T8, PDS-T11]

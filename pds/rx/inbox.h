@@ -5,7 +5,6 @@
 #include "pds/door/proofs.h"
 #include "pds/pdc/close_steps.h"
 #include "pds/pdc/closing.h"
-#include "pds/pdc/idle_list.h"
 #include "pds/resources.h"
 #include "pds/rx/ack_writer.h"
 #include "pds/rx/destination.h"
@@ -36,12 +35,10 @@ struct LateAnswer {
 
 class Inbox {
  public:
-  Inbox(Resources& res, Schedule& schedule, IdleList& idle, Proofs& proofs, Closing& closing,
-        ResponseStore& store, ReorderBuffer& reorder, Destination& destination, AckWriter& acks,
-        CloseSteps& steps)
+  Inbox(Resources& res, Schedule& schedule, Proofs& proofs, Closing& closing, ResponseStore& store,
+        ReorderBuffer& reorder, Destination& destination, AckWriter& acks, CloseSteps& steps)
       : res_(res),
         schedule_(schedule),
-        idle_(idle),
         proofs_(proofs),
         closing_(closing),
         store_(store),
@@ -91,7 +88,6 @@ class Inbox {
 
   Resources& res_;
   Schedule& schedule_;
-  IdleList& idle_;
   Proofs& proofs_;
   Closing& closing_;
   ResponseStore& store_;

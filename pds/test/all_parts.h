@@ -24,7 +24,7 @@ class EndingParts : public PartTest {
   Shares shares_;
   Schedule schedule_{res_};
   Contexts contexts_{res_, schedule_};
-  IdleList idle_{peers_};
+  IdleList idle_;
   Proofs proofs_{res_, schedule_};
   Replies replies_{res_, proofs_};
   TargetCounts counts_{peers_, shares_, proofs_};

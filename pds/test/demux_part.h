@@ -109,8 +109,7 @@ class DemuxPartTest : public AllParts {
   }
 
   Connectionless connectionless_{{res_.config, peers_, client_, res_.counters}, fixed(), random_};
-  Inbox inbox_{res_,   schedule_, idle_,        proofs_, closing_,
-               store_, reorder_,  destination_, acks_,   steps_};
+  Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
   AckReader ack_reader_{res_, schedule_, idle_, proofs_, closing_, loss_, probes_};
   NackReader nack_reader_{res_, schedule_, idle_, proofs_, closing_, ending_, loss_, probes_};
   Challenger challenger_{res_, table_, proofs_, replies_};

@@ -18,6 +18,7 @@
 #include <deque>
 #include <optional>
 #include <string>
+#include <utility>
 #include <vector>
 
 namespace uet::pds::part {
@@ -219,6 +220,10 @@ class PartTest : public testing::Test {
       all += '+' + std::to_string(p - kFirst);
     }
     return all;
+  }
+  // A packet has shown, since the last such question, that the peer lives.
+  bool was_heard() {
+    return std::exchange(peers_[peer_].last_heard, Instant::zero()) != Instant::zero();
   }
   uint64_t counted(Count count) const { return res_.counters[count]; }
 

@@ -82,7 +82,7 @@ AckEffect AckReader::process_ack(Pdc& pdc, const wire::Ack& ack, const wire::Ack
   pdc.context->ccc.on_feedback();
   res_.counters.add(cc != nullptr ? Count::ack_cc_rx : Count::acks_rx);
   idle_.touch(pdc, now);
-  idle_.heard(pdc, now);  // an unproven source does not come this far [PDS-256]
+  res_.peers[pdc.peer].note_heard(now);  // an unproven source does not come this far [PDS-256]
   const bool is_first = pdc.state() == PdcState::syn;
   if (is_first) establish(pdc, ack.spdcid);
 

@@ -77,7 +77,7 @@ void NackReader::read_refusal(Pdc& pdc, const wire::Nack& h, const RxDatagram& d
   idle_.touch(pdc, now);
   TxSlot* const slot = pdc.tx.find(h.nack_psn);
   if (slot == nullptr) return res_.counters.add(Count::drop_nack_answered);
-  if (pdc.sdi == d.sdi && !pdc.is_unverified()) idle_.heard(pdc, now);  // [PDS-256]
+  if (pdc.sdi == d.sdi && !pdc.is_unverified()) res_.peers[pdc.peer].note_heard(now);  // [PDS-256]
   if (pdc.context->is_strange(d.ev, slot->ev)) res_.counters.add(Count::strange_evs);
   react(pdc, h, *slot, d.at, now);
 }

@@ -22,8 +22,7 @@ class DeadlinesPartTest : public AllParts {
     return armed.empty() ? "gone" : armed.back().substr(7);
   }
 
-  Inbox inbox_{res_,   schedule_, idle_,        proofs_, closing_,
-               store_, reorder_,  destination_, acks_,   steps_};
+  Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
   Deadlines deadlines_{res_, schedule_, proofs_, closing_, ending_, loss_, probes_, steps_, inbox_};
 };
 

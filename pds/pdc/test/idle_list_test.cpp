@@ -23,17 +23,5 @@ TEST_F(IdleListPartTest, TheLongestIdlePdcComesFirst) {
   EXPECT_EQ(one.last_active, kNow + kLong);
 }
 
-// [PDS-148, PDS-256] A packet that is proven to be the peer's shows that it lives, and is
-// reachable.
-TEST_F(IdleListPartTest, APacketShowsThatItsPeerIsAlive) {
-  Pdc& pdc = target();
-  idle_.add(pdc);
-  peers_[peer_].unreachable_since = kNow;
-  idle_.heard(pdc, kNow + kLong);
-  EXPECT_EQ(peers_[peer_].last_heard, kNow + kLong);
-  EXPECT_TRUE(peers_[peer_].unreachable_since.is_never());
-  EXPECT_EQ(pdc.last_active, kNow) << "touch() notes that";
-}
-
 }  // namespace
 }  // namespace uet::pds::part

@@ -144,6 +144,16 @@ TEST(PeerTest, APeerIsUnreachableAfterErrorsAlone) {
 }
 
 // [LF-131, LF-141] Octets of payload: agreed, else stated, else our own; and what does not pass.
+// [PDS-148, PDS-256] A packet that is proven to be the peer's shows that it lives, and is
+// reachable.
+TEST(PeerTest, AProvenPacketShowsThatItLives) {
+  Peer peer;
+  peer.unreachable_since = Instant::from_ns(1);
+  peer.note_heard(Instant::from_ns(2));
+  EXPECT_EQ(peer.last_heard, Instant::from_ns(2));
+  EXPECT_TRUE(peer.unreachable_since.is_never());
+}
+
 TEST(PeerTest, PayloadIsAgreedOrStated) {
   Peer peer;
   EXPECT_EQ(peer.payload_toward(4096), 4096u);

@@ -15,7 +15,6 @@ void IdleList::touch(Pdc& pdc, Instant now) {
   pdc.last_active = now;
   note("touch");
 }
-void IdleList::heard(const Pdc&, Instant) { note("heard"); }
 
 void Closing::begin_close(Pdc&) { note("begin_close"); }
 void Closing::ask_close(Pdc&, Instant) { note("ask_close"); }

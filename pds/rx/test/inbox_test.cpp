@@ -72,8 +72,7 @@ class InboxPartTest : public AllParts {
 
   RxDatagram datagram_;
   Calls refusals_;
-  Inbox inbox_{res_,   schedule_, idle_,        proofs_, closing_,
-               store_, reorder_,  destination_, acks_,   steps_};
+  Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
 };
 
 // [PDS-075] A packet that comes again is not delivered again. The network made the copy, so nobody
@@ -342,7 +341,7 @@ TEST_F(InboxPartTest, APacketWhosePsnFitsIsHeard) {
       in.syn = true;  // it proves nothing
       calls().clear();
       take(pdc, in);
-      return was_called("heard");
+      return was_heard();
     };
     Pdc& pdc = target(Mode::rud, is_proven);
     EXPECT_EQ(is_heard(pdc, packet(pdc, 0)), is_proven);
@@ -370,7 +369,7 @@ TEST_F(InboxPartTest, AControlPacketThatFitsIsHeard) {
   const auto is_heard = [&](Pdc& pdc, CtlType type, int offset = 0) {
     calls().clear();
     take(pdc, control(pdc, offset, type));
-    return was_called("heard");
+    return was_heard();
   };
   Pdc& at_target = target();
   Pdc& at_initiator = initiator();

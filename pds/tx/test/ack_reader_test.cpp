@@ -50,17 +50,17 @@ TEST_F(AckReaderPartTest, AnAckThatProvesItsSenderIsHeard) {
   Pdc& proven = initiator();
   send(proven, 1);
   read(proven, up_to(1));
-  EXPECT_FALSE(was_called("heard")) << "never sent";
+  EXPECT_FALSE(was_heard()) << "never sent";
   read(proven, up_to(0));
-  EXPECT_TRUE(was_called("heard"));
+  EXPECT_TRUE(was_heard());
   calls().clear();
   Pdc& unproven = target(Mode::rud, false);
   read(unproven, up_to(-1));
-  EXPECT_FALSE(was_called("heard"));
+  EXPECT_FALSE(was_heard());
   EXPECT_EQ(counted(Count::drop_unproven), 1u);
   send(unproven, 1);
   read(unproven, up_to(0));
-  EXPECT_TRUE(was_called("heard"));
+  EXPECT_TRUE(was_heard());
 }
 
 // [CMS-019] A packet that counts as lost, and is answered before it goes again, was in flight: what

@@ -43,7 +43,7 @@ TEST_F(NackReaderPartTest, ANackThatProvesItsSenderIsHeard) {
   const auto is_heard = [this](Pdc& pdc, int offset, Pdcid from = kPeerId) {
     calls().clear();
     read(pdc, NackCode::no_resource, offset, 0, from);
-    return was_called("heard");
+    return was_heard();
   };
   Pdc& proven = initiator();
   send(proven, 2);
