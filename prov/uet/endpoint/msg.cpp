@@ -25,7 +25,7 @@ ssize_t Transmissions::send(const MessageCall& call) {
       [&](ProgressEngine::Entry& entry, const ses::Destination& to, const ses::OpContext& context) {
         request.to = to;
         request.context = context;
-        if (waits_for_none(entry, plan) || is_unproven(call.flags, to)) {
+        if (waits_for_none(entry, plan) || waits_for_first_answer(call.flags, to)) {
           request.flags &= ~uint32_t{ses::kOpRetain};
         }
         return hand_over(entry, request);

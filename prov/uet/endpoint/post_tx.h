@@ -20,7 +20,11 @@ ssize_t Transmissions::post_tx(const Call& call, const Plan& plan, uint64_t cq_f
     return refuse_address(call.addr);
   }
   if (plan.slots > 0 && !ep_.bound.tx_cq()->reserve(plan.slots)) {
-    run_after_refusal(entry);
+    if (ep_.bound.tx_cq()->has_unread()) {
+      entry.post(FlushPolicy::Unread{entry.engine().has_backlog()});
+    } else {
+      entry.poll();
+    }
     return -FI_EAGAIN;
   }
   begin(plan, call.addr);

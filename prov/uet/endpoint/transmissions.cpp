@@ -77,10 +77,10 @@ bool Transmissions::waits_for_none(const ProgressEngine::Entry& entry, const Pla
   return plan.bytes > kLongBytes && entry.posts_in_a_row() >= kInARow;
 }
 
-// The peer has never answered, so the address may be wrong. The application gets the error of its
-// first messages while it waits for them. Calls with
-// FI_INJECT_COMPLETE or FI_INJECT do not wait. [LF-136]
-bool Transmissions::is_unproven(uint64_t flags, const ses::Destination& to) const {
+// Nothing was heard of the peer yet [PDS-256], so the address may be wrong. The application gets
+// the error of its first messages while it waits for them. Calls with FI_INJECT_COMPLETE or
+// FI_INJECT do not wait. [LF-136]
+bool Transmissions::waits_for_first_answer(uint64_t flags, const ses::Destination& to) const {
   return (flags & (FI_INJECT_COMPLETE | FI_INJECT)) == 0 &&
          ep_.engine().peer(to.peer).last_heard == Instant::zero();
 }
@@ -105,19 +105,8 @@ ssize_t Transmissions::refuse(ProgressEngine::Entry& entry, const Plan& plan, fi
   if (unreported) --unreported_;
   ep_.addresses().end_operation(addr, unreported);
   if (plan.slots > 0) ep_.bound.tx_cq()->release(plan.slots);
-  run_after_refusal(entry);
+  entry.poll();
   return to_fi_errno(why);
-}
-
-// If completions are unread, the application reads them next and posts again: that is a part of a
-// run of posts, like a poll that finds an earlier completion.
-void Transmissions::run_after_refusal(ProgressEngine::Entry& entry) {
-  const CompletionQueue* const queue = ep_.bound.tx_cq();
-  if (queue != nullptr && queue->has_unread()) {
-    entry.poll([] { return true; });
-  } else {
-    entry.poll();
-  }
 }
 
 // The payload was copied: reports the operation as complete. retained_done() gets its real end.

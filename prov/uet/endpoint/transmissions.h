@@ -45,11 +45,10 @@ class Transmissions {
   ssize_t make_plan(uint64_t flags, uint64_t bytes, bool is_message, Plan& plan) const;
   bool may_retain(uint64_t flags, bool is_message) const;
   static bool waits_for_none(const ProgressEngine::Entry& entry, const Plan& plan);
-  bool is_unproven(uint64_t flags, const ses::Destination& to) const;
+  bool waits_for_first_answer(uint64_t flags, const ses::Destination& to) const;
   ssize_t reject(ssize_t error);
   ssize_t refuse_address(fi_addr_t addr) const;
   ssize_t refuse(ProgressEngine::Entry& entry, const Plan& plan, fi_addr_t addr, Errc why);
-  void run_after_refusal(ProgressEngine::Entry& entry);
   void begin(const Plan& plan, fi_addr_t addr);
   void report_retained(const Plan& plan, void* op_context, uint64_t flags);
   template <class Call, class Post>  // post_tx.h

@@ -50,6 +50,10 @@ class FlushPolicy {
   };
   // It was refused, or it cancelled something.
   struct Nothing {};
+  // It was refused because its completion queue is full, and completions in it are unread.
+  struct Unread {
+    bool queued;  // there is something to send
+  };
   // State at a helper's turn, or after it has run the engine.
   struct HelperSees {
     uint64_t visits;     // by the application so far
@@ -81,6 +85,14 @@ class FlushPolicy {
   Decision on_post(Nothing, Others, Instant now) {
     replies_.on_posted(now);
     return Decision::no_post;
+  }
+  Decision on_post(Unread post, Others, Instant now) {
+    if (now - received_at_ > kUnattended || posts_.is_overdue(now)) {
+      posts_.on_polled(now);
+      return received(now, Decision::unread_late);
+    }
+    posts_.on_found();
+    return post.queued && !posts_.is_holding() ? Decision::unread_more : Decision::unread;
   }
 
   // A poll found a completion that was there before, and takes it.

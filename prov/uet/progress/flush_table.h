@@ -38,6 +38,9 @@ enum class Decision : uint8_t {
   post_late,
   post_waits,
   no_post,
+  unread_late,
+  unread_more,
+  unread,
   receive_more,
   receive_waits,
   receive,
@@ -118,6 +121,13 @@ inline constexpr FlushRow kFlushTable[] = {
 
   {Decision::no_post, "a post refused, a cancel", "always",
    Flush::send, "posts held by FI_MORE may have waited for this call"},
+  {Decision::unread_late, "a post finds its queue full",
+   "nothing was received for 50 us, or a post has waited for 20 us",
+   Flush::round, "ACKs make room, and a longer wait would be noticed"},
+  {Decision::unread_more, "a post finds its queue full", "packets are queued, and no post waits",
+   Flush::send, "posts held by FI_MORE may have waited for this call"},
+  {Decision::unread, "a post finds its queue full", "else",
+   Flush::wait, "the application reads completions and posts again"},
 
   {Decision::receive_more, "a posted receive", "with FI_MORE",
    Flush::wait, "the application says that more follows"},

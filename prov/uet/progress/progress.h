@@ -68,7 +68,7 @@ class ProgressEngine {
     // to be followed by another.
 
     // The call has posted something, or was refused and may have left earlier posts behind.
-    // `what`: FlushPolicy::Operation, Receive or Nothing.
+    // `what`: FlushPolicy::Operation, Receive, Nothing or Unread.
     template <class What>
     void post(const What& what) {
       owner_.flush(owner_.policy_.on_post(what, owner_.others(), now_), now_);

@@ -130,6 +130,23 @@ const Way kWays[] = {
        return w.post(World::operation(128 * 1024 - 64, 3));
      }},
     {Decision::no_post, [](World& w) { return w.post(FlushPolicy::Nothing()); }},
+    {Decision::unread_late,
+     [](World& w) {
+       w.hold_post();
+       w.pass(20_us + 1_ns);
+       return w.post(FlushPolicy::Unread{true});
+     }},
+    {Decision::unread_more,
+     [](World& w) {
+       w.vain();
+       w.post(World::operation_with_more());
+       return w.post(FlushPolicy::Unread{true});
+     }},
+    {Decision::unread,
+     [](World& w) {
+       w.hold_post();
+       return w.post(FlushPolicy::Unread{true});
+     }},
     {Decision::receive_more, [](World& w) { return w.post(World::receive(true)); }},
     {Decision::receive_waits,
      [](World& w) {

@@ -36,7 +36,9 @@ class FlushWorld {
   template <class What>
   Decision post(const What& what) {
     enter();
-    queued += std::is_same_v<What, FlushPolicy::Nothing> ? 0 : 1;
+    const bool is_refused =
+        std::is_same_v<What, FlushPolicy::Nothing> || std::is_same_v<What, FlushPolicy::Unread>;
+    queued += is_refused ? 0 : 1;
     return leave(policy.on_post(what, others, now));
   }
   static FlushPolicy::Operation operation(uint64_t bytes = 64, uint32_t unfinished = 1000) {
