@@ -96,7 +96,7 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
   const uint32_t interrupts = interrupts_;
   disarm();
   ++waiters_;
-  const Duration patience = spin_.patience();
+  const Duration patience = poll_habit_.patience();
   int outcome = -FI_EAGAIN;
   for (;;) {
     if (entry.poll([&] { return condition.holds(condition.self); })) {
@@ -114,9 +114,9 @@ int WaitObject::wait(ProgressEngine::Entry& entry, int timeout_ms, const Conditi
   }
   const Duration took = entry.now() - begin;
   if (outcome == 0) {
-    spin_.on_answered(took);
+    poll_habit_.on_answered(took);
   } else if (!interrupt_pending_ && interrupts == interrupts_) {
-    spin_.on_time_up(took);
+    poll_habit_.on_time_up(took);
   }
   interrupt_pending_ = false;
   --waiters_;

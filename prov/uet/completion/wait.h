@@ -6,8 +6,8 @@
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/completion/wait_descriptors.h"
+#include "prov/uet/progress/poll_habit.h"
 #include "prov/uet/progress/progress.h"
-#include "prov/uet/progress/spin_habit.h"
 
 #include <cstdint>
 
@@ -57,7 +57,7 @@ class WaitObject {
   }
 
   // Runs the engine until `condition` holds (0), the time is up or a thread called interrupt()
-  // (-FI_EAGAIN). Negative timeout: for ever. May poll briefly [SpinHabit], then sleeps with the
+  // (-FI_EAGAIN). Negative timeout: for ever. May poll briefly [PollHabit], then sleeps with the
   // lock released. The lock is held on entry (`entry`) and on return.
   int wait(ProgressEngine::Entry& entry, int timeout_ms, const Condition& condition);
   // Makes every thread in wait() return. Engine lock held.
@@ -89,7 +89,7 @@ class WaitObject {
   uint32_t raises_ = 0;      // times raise() was called
   uint32_t interrupts_ = 0;  // times interrupt() was called
   uint32_t waiters_ = 0;     // threads inside wait(), asleep or not
-  SpinHabit spin_;
+  PollHabit poll_habit_;
   bool interrupt_pending_ = false;  // interrupt() found no sleeper; the next wait() returns at once
   bool armed_ = false;  // trywait() said yes, and the same thread has not read the owner since
   const void* armed_by_ = nullptr;  // null: several threads

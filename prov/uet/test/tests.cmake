@@ -38,7 +38,7 @@ endif()
 
 uet_add_test(prov_yield_habit_test SOURCES test/yield_habit_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_post_habit_test SOURCES test/post_habit_test.cpp DEPS prov LABELS prov)
-uet_add_test(prov_spin_habit_test SOURCES test/spin_habit_test.cpp DEPS prov LABELS prov)
+uet_add_test(prov_poll_habit_test SOURCES test/poll_habit_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_reply_habit_test SOURCES test/reply_habit_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_flush_policy_test SOURCES test/flush_policy_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_flush_table_test SOURCES test/flush_table_test.cpp DEPS prov LABELS prov)

@@ -11,19 +11,20 @@
 
 namespace uet::prov {
 
-class SpinHabit {
+class PollHabit {
  public:
   // How long to poll before sleeping.
-  Duration patience() const { return spins_ ? kSpin : Duration::zero(); }
+  Duration patience() const { return polls_ ? kPolling : Duration::zero(); }
 
   // A wait has ended with what it waited for.
   void on_answered(Duration took) {
-    if (spins_) {
-      credit_ = took <= kSpin ? std::min(credit_ + 1, kRun) : credit_ - std::min(credit_, kLoss);
-      spins_ = credit_ > 0;
+    if (polls_) {
+      short_waits_ = took <= kPolling ? std::min(short_waits_ + 1, kToBegin)
+                                      : short_waits_ - std::min(short_waits_, kForLong);
+      polls_ = short_waits_ > 0;
     } else {
-      credit_ = took <= kShort ? credit_ + 1 : 0;
-      spins_ = credit_ == kRun;
+      short_waits_ = took <= kShort ? short_waits_ + 1 : 0;
+      polls_ = short_waits_ == kToBegin;
     }
   }
   // Its time was up. A wait that was to be short shows nothing.
@@ -34,14 +35,14 @@ class SpinHabit {
  private:
   // A thread wakes up 20 to 26 us after the packet came, on the reference machine [decision 8]:
   // waiting twice that long first is never much dearer than the best choice.
-  static constexpr Duration kSpin = Duration::microseconds(40);
+  static constexpr Duration kPolling = Duration::microseconds(40);
   // Of a wait between two ends that sleep, with a wake-up at each.
-  static constexpr Duration kShort = kSpin + Duration::microseconds(50);
-  static constexpr uint32_t kRun = 16;  // short waits in a row, until one polls again
-  static constexpr uint32_t kLoss = 8;  // short waits that make up for a long one, while one polls
+  static constexpr Duration kShort = kPolling + Duration::microseconds(50);
+  static constexpr uint32_t kToBegin = 16;  // short waits in a row, until a thread polls again
+  static constexpr uint32_t kForLong = 8;   // short waits that make up for a long one
 
-  bool spins_ = true;
-  uint32_t credit_ = kRun;  // at most kRun
+  bool polls_ = true;
+  uint32_t short_waits_ = kToBegin;  // the long ones taken off; at most kToBegin
 };
 
 }  // namespace uet::prov

@@ -1,5 +1,5 @@
 // When a thread polls before it sleeps for a completion, and when not.
-#include "prov/uet/progress/spin_habit.h"
+#include "prov/uet/progress/poll_habit.h"
 
 #include <gtest/gtest.h>
 
@@ -8,7 +8,7 @@ namespace {
 
 using namespace uet::literals;
 
-class SpinHabitTest : public ::testing::Test {
+class PollHabitTest : public ::testing::Test {
  protected:
   bool polls() const { return habit_.patience() > Duration::zero(); }
   void wait(Duration took, int times = 1) {
@@ -19,16 +19,16 @@ class SpinHabitTest : public ::testing::Test {
     ASSERT_FALSE(polls());
   }
 
-  SpinHabit habit_;
+  PollHabit habit_;
 };
 
-TEST_F(SpinHabitTest, AnExchangeOfSmallMessagesPolls) {
+TEST_F(PollHabitTest, AnExchangeOfSmallMessagesPolls) {
   EXPECT_TRUE(polls());
   wait(5_us, 1000);
   EXPECT_TRUE(polls());
 }
 
-TEST_F(SpinHabitTest, OneLongWaitAmongManyShortOnesEndsNothing) {
+TEST_F(PollHabitTest, OneLongWaitAmongManyShortOnesEndsNothing) {
   for (int i = 0; i < 100; ++i) {
     wait(1_ms);
     wait(5_us, 8);
@@ -37,7 +37,7 @@ TEST_F(SpinHabitTest, OneLongWaitAmongManyShortOnesEndsNothing) {
 }
 
 // A stream at a fixed rate: messages come in bursts with a pause after each.
-TEST_F(SpinHabitTest, ALongWaitAfterEverySixShortOnesEndsIt) {
+TEST_F(PollHabitTest, ALongWaitAfterEverySixShortOnesEndsIt) {
   for (int i = 0; i < 8; ++i) {
     wait(20_us, 6);
     wait(700_us);
@@ -50,7 +50,7 @@ TEST_F(SpinHabitTest, ALongWaitAfterEverySixShortOnesEndsIt) {
   }
 }
 
-TEST_F(SpinHabitTest, LongWaitsEndIt) {
+TEST_F(PollHabitTest, LongWaitsEndIt) {
   wait(5_us, 100);
   wait(1_ms, 1);
   EXPECT_TRUE(polls());
@@ -58,20 +58,20 @@ TEST_F(SpinHabitTest, LongWaitsEndIt) {
   EXPECT_FALSE(polls());
 }
 
-TEST_F(SpinHabitTest, TimeThatIsUpAfterALongWaitEndsIt) {
+TEST_F(PollHabitTest, TimeThatIsUpAfterALongWaitEndsIt) {
   for (int i = 0; i < 2; ++i) habit_.on_time_up(1_ms);
   EXPECT_FALSE(polls());
 }
 
 // A program that asks with a time-out of 0 between long waits.
-TEST_F(SpinHabitTest, TimeThatIsUpAtOnceShowsNothing) {
+TEST_F(PollHabitTest, TimeThatIsUpAtOnceShowsNothing) {
   end_habit();
   for (int i = 0; i < 100; ++i) habit_.on_time_up(Duration::zero());
   EXPECT_FALSE(polls());
 }
 
 // Both ends sleep, so each wait includes two wake-ups.
-TEST_F(SpinHabitTest, SixteenExchangesBetweenSleepersBringItBack) {
+TEST_F(PollHabitTest, SixteenExchangesBetweenSleepersBringItBack) {
   end_habit();
   wait(75_us, 15);
   EXPECT_FALSE(polls());
@@ -79,7 +79,7 @@ TEST_F(SpinHabitTest, SixteenExchangesBetweenSleepersBringItBack) {
   EXPECT_TRUE(polls());
 }
 
-TEST_F(SpinHabitTest, ALongWaitBetweenThemBeginsTheCountAnew) {
+TEST_F(PollHabitTest, ALongWaitBetweenThemBeginsTheCountAnew) {
   end_habit();
   wait(75_us, 15);
   wait(1_ms);
