@@ -146,6 +146,27 @@ class Raw:
         return {figure: row[figure] for figure in ("us", "mb_s")}
 
 
+class Copy:
+    """No transport: one copy of each message, by one processor."""
+    environment = {}
+
+    def applies_to(self, test):
+        return test.name in ("pingpong", "tagged_bw", "rma_write", "rma_read")
+
+    def ready_line(self, _test):
+        return None
+
+    def command(self, test, options, client):
+        if not client:
+            return ["true"]
+        return [os.path.join(options.build, "bench/copy_limit"), "--bytes", str(test.size),
+                "--iterations", str(test.iterations)]
+
+    def parse(self, _test, client_out, _server_out):
+        row = json.loads(client_out)
+        return {figure: row[figure] for figure in ("us", "mb_s")}
+
+
 class Ucx:
     """UCX, by its own ucx_perftest."""
     TESTS = {"pingpong": "tag_lat", "rdm_pingpong": "tag_lat", "tagged_bw": "tag_bw",
@@ -187,6 +208,7 @@ def make_peers(options):
         "rxd": Libfabric("udp;ofi_rxd", slowness=20),
         "shm": Libfabric("shm"),
         "raw": Raw(),
+        "copy": Copy(),
         "ucx": Ucx("tcp"),
         "ucx_shm": Ucx("shm,cma"),
     }

@@ -37,6 +37,7 @@ Both ends are pinned, one processor each, over a veth pair.
                   tcp         libfabric's RDM tcp provider (net in libfabric 1.17)
                   rxm, rxd    tcp;ofi_rxm and udp;ofi_rxd
                   raw         UDP GSO/GRO without a protocol: pingpong, and tagged_bw as a stream
+                  copy        no transport, one copy of each message: pingpong, tagged_bw, rma_*
                   ucx         UCX over TCP (ucx_perftest, 64 messages at once)
                   aimd, fixed uet with FI_UET_CC=aimd or fixed instead of nscc
                 and with --loopback
@@ -82,7 +83,7 @@ while [ $# -gt 0 ]; do
 done
 
 need_packages "${build_packages[@]}" "${run_packages[@]}"
-if [ ! -e "$build/prov/uet/libuet-fi.so" ] || [ ! -x "$build/bench/raw_pingpong" ]; then
+if [ ! -e "$build/prov/uet/libuet-fi.so" ] || [ ! -x "$build/bench/copy_limit" ]; then
   (cd "$root" && cmake --preset release >/dev/null && cmake --build --preset release)
 fi
 
