@@ -137,8 +137,8 @@ class FullQueueTest : public CountersTest {
   ~FullQueueTest() override { unsetenv("FI_UET_SHM"); }
 };
 
-// The application reads its completions next: until then a refused post looks for packets every 50
-// us at most, and does not end a run of posts that leave together.
+// [LF-081] The application reads its completions next: until then a refused post looks for packets
+// every 50 us at most, and does not end a run of posts that leave together.
 TEST_F(FullQueueTest, PostsWithoutRoomDoNotReceiveWhileCompletionsAreUnread) {
   NodeOptions options;
   options.tx_size = 16;
