@@ -62,6 +62,13 @@ class Bench {
     h.dpdcid = syn ? Pdcid(0) : own;
     return h;
   }
+  // A first packet of a PDC that begins at this PSN.
+  wire::Request syn_at(uint32_t psn) const {
+    wire::Request h = request(kFirst.value());
+    h.psn = Psn(psn);
+    h.psn_offset = 0;
+    return h;
+  }
   void rx(const wire::Request& h, uint32_t payload = 0) {
     std::vector<std::byte> octets(h.size() + 8 + payload);
     wire::Writer w(octets);

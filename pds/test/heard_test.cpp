@@ -29,12 +29,6 @@ class HeardTest : public ::testing::Test {
     b.proves = false;
     b.open_target();
   }
-  static wire::Request syn_at(const Bench& b, uint32_t start) {
-    wire::Request h = b.request(kFirst.value());
-    h.psn = Psn(start);
-    h.psn_offset = 0;
-    return h;
-  }
 };
 
 // [PDS-256, LF-136] A stranger opens a PDC under the peer's address, and sends on it what it can
@@ -132,8 +126,8 @@ TEST_F(HeardTest, AnAnsweredChallengeShowsThatThePeerLives) {
   const auto told = b.tx();
   ASSERT_EQ(told.size(), 1u);
   const uint32_t start = told[0].as<wire::Nack>().payload;
-  EXPECT_FALSE(hears(b, [&] { b.rx(syn_at(b, start + 1)); })) << "a guess";
-  EXPECT_TRUE(hears(b, [&] { b.rx(syn_at(b, start)); }));
+  EXPECT_FALSE(hears(b, [&] { b.rx(b.syn_at(start + 1)); })) << "a guess";
+  EXPECT_TRUE(hears(b, [&] { b.rx(b.syn_at(start)); }));
 }
 
 // [PDS-256, PDS-V8] On a secured PDC all that is sealed counts, its SYN included, and nothing else.

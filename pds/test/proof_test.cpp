@@ -31,12 +31,6 @@ class ProofTest : public ::testing::Test {
     }
     b.tx();
   }
-  static wire::Request syn_at(const Bench& b, uint32_t start) {
-    wire::Request h = b.request(kFirst.value());
-    h.psn = Psn(start);
-    h.psn_offset = 0;
-    return h;
-  }
 };
 
 // [PDS-251, T-01] The fifth source opens no PDC before it has shown that it receives our packets.
@@ -56,12 +50,12 @@ TEST_F(ProofTest, AFloodedTargetChallengesSyns) {
   EXPECT_EQ(b.pds->open_pdcs(), 4u);
 
   b.from = address(8, 50000);  // the number is good for one address only
-  b.rx(syn_at(b, told.payload));
+  b.rx(b.syn_at(told.payload));
   EXPECT_EQ(b.pds->open_pdcs(), 4u);
   b.from = address(9, 50000);
-  b.rx(syn_at(b, told.payload + 1));
+  b.rx(b.syn_at(told.payload + 1));
   EXPECT_EQ(b.pds->open_pdcs(), 4u);
-  b.rx(syn_at(b, told.payload));
+  b.rx(b.syn_at(told.payload));
   EXPECT_EQ(b.pds->open_pdcs(), 5u);
   EXPECT_EQ(b.count(Count::challenged), 3u);
 }
@@ -74,7 +68,7 @@ TEST_F(ProofTest, ChallengesEndWithTheFlood) {
   b.rx(b.request(kFirst.value()));
   const uint32_t told = b.tx().at(0).as<wire::Nack>().payload;
   b.elapse(18_s);
-  b.rx(syn_at(b, told));
+  b.rx(b.syn_at(told));
   EXPECT_EQ(b.pds->open_pdcs(), 4u) << "too old";
   b.tx();
   b.elapse(120_s);  // the forged ones have gone
