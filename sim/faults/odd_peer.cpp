@@ -208,16 +208,13 @@ bool OddPeer::intercept(RxDatagram& datagram) {
   }
   const uint64_t draw = draw_of(seed_, h.spdcid.value(), h.psn.value());
   if (plan_.spoil && draw % 64 == 0 && h.next_hdr == wire::NextHeader::standard) {
-    // Applies to every copy; otherwise a packet reported as refused might still be executed.
-    if (h.syn && (draw & 128) != 0) {
-      refuse(datagram, NackCode::invalid_syn);
-      return true;
-    }
-    if (h.syn || (draw & 64) != 0) {
+    // Every copy has the same fate, with SYN or without; otherwise a packet that is reported as
+    // refused might have been executed.
+    if ((draw & 64) != 0) {
       spoil(datagram, h.size(), draw >> 8);
       return false;
     }
-    refuse(datagram, kForGood[(draw >> 8) % std::size(kForGood)]);
+    refuse(datagram, h.syn ? NackCode::invalid_syn : kForGood[(draw >> 8) % std::size(kForGood)]);
     return true;
   }
   if (!rng_.chance(plan_.refused_packets)) return false;
