@@ -55,7 +55,7 @@ RxMessage* ArrivingMessages::track(const Request& q) {
   pds::Peer& peer = (*res_.peers)[q.peer];
   const bool may = may_track(peer, q);
   if (may && messages_.full()) forget(*given_up_.front());
-  RxMessage* const m = may ? make({q.token.pdc, q.id}) : nullptr;
+  RxMessage* const m = may ? make(q) : nullptr;
   if (m == nullptr) {
     res_.counters.add(Counter::rx_peer_slots_used);
     return nullptr;
@@ -72,7 +72,8 @@ RxMessage* ArrivingMessages::track(const Request& q) {
 }
 
 // Null: the system has no memory for more than were ever tracked at once.
-RxMessage* ArrivingMessages::make(const RxKey& key) {
+RxMessage* ArrivingMessages::make(const Request& q) {
+  const RxKey key{q.token.pdc, q.id};
   RxMessage* const m = messages_.alloc();
   if (m == nullptr) return nullptr;
   PdcMessages* of_pdc = by_pdc_.find(key.pdc.value());
@@ -86,9 +87,11 @@ RxMessage* ArrivingMessages::make(const RxKey& key) {
     return nullptr;
   }
   m->key = key;
+  m->psn = q.token.psn;
   m->previous_of_pdc = of_pdc->last;
   (of_pdc->last == nullptr ? of_pdc->first : of_pdc->last->next_of_pdc) = m;
   of_pdc->last = m;
+  if (of_pdc->known == 0 || of_pdc->reached.after(m->psn)) of_pdc->reached = m->psn;
   ++of_pdc->known;
   ++of_pdc->open;
   return m;
@@ -156,13 +159,20 @@ void ArrivingMessages::set_error(RxMessage& m, ReturnCode code) {
 // the application leaves no room, or because no place is free for their responses, which kept
 // messages of all PDCs may hold; or a kept message of its PDC waits for a receive. A kept message
 // is not answered yet, so it fills the sender's window. A message that was refused may be delayed
-// like any other, and its late packets must not begin a new one. [SES-107, SES-108, SES-148,
-// SES-191]
+// like any other, and its late packets must not begin a new one. No refused packet is in front of
+// its rest once another message began after everything before that one had arrived: the rest came
+// and could not be read. [SES-107, SES-108, SES-148, SES-191, PDS-016]
 bool ArrivingMessages::is_held_up(const RxMessage& m) const {
-  if (owed_by_pdc_.find(m.key.pdc.value()) != nullptr) return true;
   const PdcMessages& of_pdc = *by_pdc_.find(m.key.pdc.value());
+  if (of_pdc.reached.after(m.psn)) return false;
+  if (owed_by_pdc_.find(m.key.pdc.value()) != nullptr) return true;
   return of_pdc.held_up != Instant::zero() &&
          of_pdc.held_up + res_.config.partial_message_time > res_.now;
+}
+
+void ArrivingMessages::note_reached(pds::RxToken first) {
+  PdcMessages* const of_pdc = by_pdc_.find(first.pdc.value());
+  if (of_pdc != nullptr && first.psn.after(of_pdc->reached)) of_pdc->reached = first.psn;
 }
 
 void ArrivingMessages::note_held_up(pds::PdcHandle pdc) {

@@ -64,6 +64,8 @@ class ArrivingMessages {
     if (m.arrived >= m.end) forget(m);
   }
 
+  // A message begins with that packet, and all packets before it have arrived.
+  void note_reached(pds::RxToken first);
   // A packet of the PDC was told to wait for our application, or for a place for its response.
   void note_held_up(pds::PdcHandle pdc);
   // One more kept message of the PDC waits for its answer; one was answered.
@@ -111,10 +113,12 @@ class ArrivingMessages {
     // When one of its packets was last told to wait for our application, or for a place: packets
     // behind that one cannot come before.
     Instant held_up = Instant::zero();
+    // The highest PSN that began a message after all before it had arrived.
+    Psn reached;
   };
 
   bool may_track(const pds::Peer& peer, const Request& q) const;
-  RxMessage* make(const RxKey& key);
+  RxMessage* make(const Request& q);
   void enter(RxMessage& m, const Request& q);
   void release_share(const RxMessage& m);
   bool is_held_up(const RxMessage& m) const;

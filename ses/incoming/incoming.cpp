@@ -29,6 +29,9 @@ pds::Verdict Incoming::on_request(const pds::RxRequest& rx) {
   }
   const Request& q = *parsed;
   if (const auto refused = judge_domain(q)) return *refused;
+  if (q.common.som && q.in_order && q.has_pdc() && !arriving_.idle()) {
+    arriving_.note_reached(q.token);
+  }
   pds::Verdict verdict;
   RxMessage* const known = q.is_single() || !q.has_pdc() ? nullptr : arriving_.find(q);
   if (q.common.ver != 0) {

@@ -44,6 +44,7 @@ struct RxMessage : ListNode<struct PartialTag> {
 
   RxMessage() {}  // so that the bitmap of `packets` is not cleared before it is used
   RxKey key;
+  Psn psn;  // of the packet that came first
   RxMessage* next_of_pdc = nullptr;  // of the known messages of its PDC
   RxMessage* previous_of_pdc = nullptr;
   To to = To::nowhere;

@@ -99,6 +99,29 @@ TEST_F(ArrivingMessagesTest, IdleMessageExpiresUnlessOurApplicationHoldsItUp) {
   EXPECT_EQ(arriving_.next_expired(), other);
 }
 
+// [SES-108, SES-191, PDS-016] Another message began, and everything before that had arrived: no
+// refused packet is in front of the rest of the first one, which cannot come any more.
+TEST_F(ArrivingMessagesTest, MessageWhoseRestHasPassedIsNotHeldUp) {
+  const auto first_at = [&](uint16_t id, uint32_t psn) {
+    Request q = packet(id);
+    q.token.psn = Psn(psn);
+    return q;
+  };
+  RxMessage* const passed = arriving_.track(first_at(5, /*psn=*/UINT32_MAX));
+  RxMessage* const next = arriving_.track(first_at(6, /*psn=*/4));
+  arriving_.note_reached(first_at(6, 4).token);
+  arriving_.note_reached({pds::PdcHandle(2), Psn(9)});  // of another PDC
+  arriving_.note_owed(pds::PdcHandle(1));
+  arriving_.note_held_up(pds::PdcHandle(1));
+  elapse(res_.config.partial_message_time);
+  EXPECT_EQ(arriving_.next_expired(), passed);
+  arriving_.forget(*passed);
+  EXPECT_EQ(arriving_.next_expired(), nullptr) << "nothing began after it";
+  arriving_.note_reached(first_at(7, 5).token);
+  elapse(res_.config.partial_message_time);
+  EXPECT_EQ(arriving_.next_expired(), next);
+}
+
 // [SES-148, SES-191]
 TEST_F(ArrivingMessagesTest, AnswerThatWaitsForAReceiveHoldsItsPdcUp) {
   RxMessage* const m = arriving_.track(packet(5));

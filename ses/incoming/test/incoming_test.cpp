@@ -69,6 +69,7 @@ class IncomingPartTest : public PartTest {
     rx.mode = mode;
     rx.next_hdr = wire::NextHeader::standard;
     rx.token = {mode == pds::Mode::uud ? pds::PdcHandle{} : kPdc, Psn(next_psn_++)};
+    rx.in_order = in_order_;
     rx.ses = octets;
     return said(incoming_.on_request(rx));
   }
@@ -83,6 +84,7 @@ class IncomingPartTest : public PartTest {
   PostedReceive receive_;
   UnexpectedMessage record_;
   uint32_t next_psn_ = 1;
+  bool in_order_ = true;  // every packet before the given ones has arrived
   std::array<std::byte, 4000> octets_{};
 };
 
@@ -207,6 +209,22 @@ TEST_F(IncomingPartTest, AMessageWhosePacketsFindNoPlaceDoesNotExpire) {
   res_.now = res_.now + most_of_it * 2;
   incoming_.advance();
   EXPECT_EQ(calls_of("fail"), Calls{"fail UNDELIVERABLE"}) << "nothing comes any more";
+}
+
+// [SES-108, SES-191, PDS-016] A packet of the message could not be read, so the message stays
+// incomplete. While packets are refused it waits for its rest, until a later message shows that
+// nothing is missing.
+TEST_F(IncomingPartTest, AMessageThatAnotherOneFollowsExpiresAlthoughPacketsAreRefused) {
+  EXPECT_EQ(give(packet(5000, 0, 1024, SesOpcode::write), 1024), "accept");
+  EXPECT_EQ(give(packet(5000, 1024, 1024, SesOpcode::write), 10), "OP_VIOLATION");
+  for (const bool is_nothing_missing : {false, true}) {
+    in_order_ = is_nothing_missing;
+    EXPECT_EQ(give(whole(500, SesOpcode::write), 500), "accept");
+    res_.now = res_.now + res_.config.partial_message_time;
+    incoming_.on_no_place(kPdc);
+    incoming_.advance();
+    EXPECT_EQ(calls_of("fail"), is_nothing_missing ? Calls{"fail UNDELIVERABLE"} : Calls{});
+  }
 }
 
 // [SES-107, SES-113, SES-116] A message ended with its PDC: the packet that it expected begins
