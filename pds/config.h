@@ -47,7 +47,7 @@ struct Config {
   uint32_t newcomer_percent = 12;        // of max_pdcs, only for hosts that hold no PDC yet; 0-50
                                          // [PDS-253]
   uint32_t reserved_pdcs = 0;            // of max_pdcs, for SYN with use_rsv_pdc only [PDS-017]
-  uint32_t max_paths = 0;                // congestion contexts; 0: one for each flow and PDC; ours
+  uint32_t max_contexts = 0;             // congestion contexts; 0: one for each flow and PDC; ours
   uint32_t credit_sources = 1024;        // peers whose requests for credit are kept; ours [T-34]
   uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC; ours
   uint32_t max_flows = 65536;            // (peer, class, mode, JobID) in use at once; ours

@@ -58,7 +58,7 @@ Result<void> Parts::create(Arena& arena) {
                          res.randomness, &res.peers));
   UET_CHECK(flow_table.create(arena, config.max_flows, res.randomness.u64()));
   // By default every flow and every target PDC can have its own context.
-  const uint32_t most = config.max_paths != 0 ? config.max_paths : config.max_flows + pdcs;
+  const uint32_t most = config.max_contexts != 0 ? config.max_contexts : config.max_flows + pdcs;
   UET_CHECK(contexts.create(arena, Room{std::min(most, 64U), most}));
   UET_CHECK(store.create(arena));
   UET_CHECK(reorder.create(arena));

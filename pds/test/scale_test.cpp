@@ -39,7 +39,7 @@ TEST(ScaleTest, TwentyThousandPdcsAtOnce) {
   constexpr uint32_t kPdcs = 20000;
   Config config;
   config.max_pdcs = config.max_flows = kPdcs;
-  config.max_paths = 4;
+  config.max_contexts = 4;
   config.target_floor_percent = 0;
   config.peer_share_percent = config.job_share_percent = 100;
   config.pdcs_per_key = 1;

@@ -59,7 +59,7 @@ TEST_F(TargetLimitsTest, PoolExhaustionIsAnswered) {
 
 // [PDS-V12, PDS-047] Each thing a new PDC needs and cannot have is named, and nothing is kept.
 TEST_F(TargetLimitsTest, RefusesWithoutAContextOrBitmap) {
-  config_.max_paths = 1;
+  config_.max_contexts = 1;
   config_.rx_windows = 1;
   Bench b(config_);
   b.client.script.names_are_unique = false;

@@ -65,7 +65,7 @@ TEST(TargetTable, T2SecuredSynGetsItsStart) {
 // [PDS-T3] CLOSED, a SYN without a free resource: NACK 0x04, 0x05, 0x06. -> CLOSED
 TEST(TargetTable, T3SynWithoutResourcesIsRefused) {
   Config config;
-  config.max_paths = 1;
+  config.max_contexts = 1;
   config.rx_windows = 1;
   TableBench b(config);
   b.client.script.names_are_unique = false;

@@ -16,7 +16,7 @@ struct Command {
   CLI::App* app;
   std::function<int()> run;  // returns the exit status
 };
-Command add_paths(CLI::App& app);
+Command add_contexts(CLI::App& app);
 Command add_record(CLI::App& app);
 Command add_plot(CLI::App& app);
 

@@ -153,8 +153,8 @@ Reply ask(const Found& domain, std::string_view request) {
   return reply;
 }
 
-Reply ask_paths(const Found& domain, uint32_t most) {
-  Reply whole = ask(domain, prov::kPathsRequest);
+Reply ask_contexts(const Found& domain, uint32_t most) {
+  Reply whole = ask(domain, prov::kContextsRequest);
   json paths = json::array();
   for (uint32_t pages = 1; whole.status.is_object() && !flag(whole.status, "held"); ++pages) {
     const json page = whole.status.value("paths", json::object());
@@ -165,7 +165,7 @@ Reply ask_paths(const Found& domain, uint32_t most) {
     }
     if (!page.contains("next") || pages == kPagesMax) break;
     const pid_t pid = whole.pid;
-    whole = ask(domain, std::string(prov::kPathsRequest) + ' ' + count(page, "next"));
+    whole = ask(domain, std::string(prov::kContextsRequest) + ' ' + count(page, "next"));
     if (whole.pid != pid && whole.problem.empty()) whole.problem = "ended before all was told";
   }
   if (!whole.problem.empty()) whole.status = nullptr;

@@ -35,10 +35,10 @@ struct Reply {
 // `request` is one of prov/uet/observe/control_socket.h.
 Reply ask(const Found& domain, std::string_view request);
 
-// The congestion contexts of a domain, page by page, as one answer to kPathsRequest. If there are
-// more than `most`, contexts with octets to send or in flight are kept; "count" is the number of
-// all. A domain that ends meanwhile gives a problem. Cost: up to 10 ms for each 256 contexts.
-Reply ask_paths(const Found& domain, uint32_t most);
+// The congestion contexts of a domain, page by page, as one answer to kContextsRequest. If there
+// are more than `most`, contexts with octets to send or in flight are kept; "count" is the number
+// of all. A domain that ends meanwhile gives a problem. Cost: up to 10 ms for each 256 contexts.
+Reply ask_contexts(const Found& domain, uint32_t most);
 
 // The name of the process, or "?".
 std::string program_of(pid_t pid);

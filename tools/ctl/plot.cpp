@@ -21,19 +21,19 @@ namespace uet::tools {
 namespace {
 
 constexpr uint64_t kRowsOfPage = 200'000;  // some 15 MB
-constexpr uint64_t kPathsOfPage = 100'000;
+constexpr uint64_t kMostContexts = 100'000;
 
 struct PlotError : std::runtime_error {
   using std::runtime_error::runtime_error;
 };
 
 struct SampleRow {
-  uint64_t path = 0;
+  uint64_t context = 0;
   Numbers numbers{};
 };
 
 struct Visitor {
-  std::function<void(const json& names)> path;
+  std::function<void(const json& names)> context;
   std::function<void(int64_t at_us, const std::vector<SampleRow>& rows)> sample;
 };
 
@@ -42,19 +42,20 @@ struct Facts {
   int64_t interval_ms = 0;
   uint64_t samples = 0;
   uint64_t rows = 0;
-  uint64_t paths = 0;
+  uint64_t contexts = 0;
   uint64_t left_out = 0;
   std::string end;  // empty: it was cut off
 };
 
-std::vector<SampleRow> rows_of(const json& sample, uint64_t paths) {
+std::vector<SampleRow> rows_of(const json& sample, uint64_t contexts) {
   std::vector<SampleRow> out;
   for (const json& row : sample.value("rows", json::array())) {
     const bool is_row =
         row.is_array() && row.size() == kColumns.size() + 1 && row[0].is_number_unsigned();
-    if (!is_row || row[0].get<uint64_t>() >= paths) throw PlotError("a row that names no context");
+    if (!is_row || row[0].get<uint64_t>() >= contexts)
+      throw PlotError("a row that names no context");
     SampleRow made;
-    made.path = row[0].get<uint64_t>();
+    made.context = row[0].get<uint64_t>();
     for (size_t i = 0; i < kColumns.size(); ++i) {
       if (!row[i + 1].is_number_integer()) throw PlotError("a row with a fraction or a text");
       made.numbers[i] = row[i + 1].get<int64_t>();
@@ -77,13 +78,13 @@ void read_head(const json& line, Facts& facts) {
 
 void read_line(const json& line, Facts& facts, const Visitor& visitor) {
   if (line.contains("path")) {
-    if (number(line, "path") != facts.paths || facts.paths >= kPathsOfPage) {
+    if (number(line, "path") != facts.contexts || facts.contexts >= kMostContexts) {
       throw PlotError("a context out of turn");
     }
-    ++facts.paths;
-    visitor.path(line);
+    ++facts.contexts;
+    visitor.context(line);
   } else if (line.contains("rows")) {
-    const std::vector<SampleRow> rows = rows_of(line, facts.paths);
+    const std::vector<SampleRow> rows = rows_of(line, facts.contexts);
     visitor.sample(signed_number(line, "t_us"), rows);
     ++facts.samples;
     facts.rows += rows.size();
@@ -193,8 +194,8 @@ class Series {
 };
 
 json data_of(const std::string& name) {
-  const auto ignore_path = [](const json&) {};
-  const Facts all = read(name, {ignore_path, [](int64_t, const std::vector<SampleRow>&) {}});
+  const auto ignore_context = [](const json&) {};
+  const Facts all = read(name, {ignore_context, [](int64_t, const std::vector<SampleRow>&) {}});
   const uint64_t every = std::max<uint64_t>(1, (all.rows + kRowsOfPage - 1) / kRowsOfPage);
   std::vector<Series> series;
   uint64_t sample = 0, kept = 0;
@@ -202,10 +203,10 @@ json data_of(const std::string& name) {
               [&](int64_t at_us, const std::vector<SampleRow>& rows) {
                 if (sample++ % every != 0 && sample != all.samples) return;
                 ++kept;
-                for (const SampleRow& row : rows) series[row.path].add(kept, at_us, row.numbers);
+                for (const SampleRow& row : rows) series[row.context].add(kept, at_us, row.numbers);
               }});
-  json paths = json::array();
-  for (const Series& one : series) paths.push_back(one.data());
+  json contexts = json::array();
+  for (const Series& one : series) contexts.push_back(one.data());
   return {{"file", std::filesystem::path(name).filename().string()},
           {"began_unix_ms", all.began_unix_ms},
           {"interval_ms", all.interval_ms},
@@ -213,7 +214,7 @@ json data_of(const std::string& name) {
           {"every", every},
           {"left_out", all.left_out},
           {"end", all.end},
-          {"paths", paths}};
+          {"paths", contexts}};
 }
 
 }  // namespace

@@ -112,7 +112,8 @@ class Session {
   }
 
   static Look look_at(const RecordOptions& options) {
-    return look(options.pids, [&](const Found& domain) { return ask_paths(domain, options.most); });
+    return look(options.pids,
+                [&](const Found& domain) { return ask_contexts(domain, options.most); });
   }
 
  private:
@@ -144,7 +145,7 @@ class Session {
       std::fprintf(stderr, " of %.0f s", std::chrono::duration<double>(end_ - begun_).count());
     }
     std::fprintf(stderr, ", %llu samples of %zu contexts, %llu octets\n",
-                 static_cast<unsigned long long>(recorder_.samples()), recorder_.paths(),
+                 static_cast<unsigned long long>(recorder_.samples()), recorder_.contexts(),
                  static_cast<unsigned long long>(recorder_.bytes()));
   }
 
@@ -157,7 +158,8 @@ class Session {
     std::FILE* const to = options_.out == "-" ? stderr : stdout;
     std::fprintf(to, "%s: %llu samples of %zu contexts in %.1f s, %llu octets",
                  options_.out.c_str(), static_cast<unsigned long long>(recorder_.samples()),
-                 recorder_.paths(), seconds(), static_cast<unsigned long long>(recorder_.bytes()));
+                 recorder_.contexts(), seconds(),
+                 static_cast<unsigned long long>(recorder_.bytes()));
     if (reason == "gone") std::fprintf(to, "; all processes have ended");
     if (reason == "full") std::fprintf(to, "; the file has the size of --max-mb");
     if (reason == "interrupted") std::fprintf(to, "; interrupted");

@@ -10,21 +10,21 @@ std::string line_of(const json& object) {
   return object.dump(-1, ' ', false, json::error_handler_t::replace) + "\n";
 }
 
-json names_of(const json& domain, const json& path) {
+json names_of(const json& domain, const json& context) {
   json out;
   for (const char* name : kNames) {
-    const json& owner = path.contains(name) ? path : domain;
+    const json& owner = context.contains(name) ? context : domain;
     const auto at = owner.find(name);
     if (at != owner.end() && (at->is_string() || at->is_number_unsigned())) out[name] = *at;
   }
   return out;
 }
 
-Numbers numbers_of(const json& path) {
+Numbers numbers_of(const json& context) {
   Numbers out{};
-  for (size_t i = 0; i < kColumns.size(); ++i) out[i] = signed_number(path, kColumns[i]);
+  for (size_t i = 0; i < kColumns.size(); ++i) out[i] = signed_number(context, kColumns[i]);
   out[static_cast<size_t>(Column::waiting_bytes)] =
-      signed_number(path, "backlog_bytes") + signed_number(path, "resend_bytes");
+      signed_number(context, "backlog_bytes") + signed_number(context, "resend_bytes");
   return out;
 }
 
@@ -44,15 +44,15 @@ void Recorder::add(int64_t at_us, const std::vector<json>& domains) {
   json rows = json::array();
   uint64_t left_out = 0;
   for (const json& domain : domains) {
-    const json paths = domain.value("paths", json::object());
-    const json listed = objects(paths, "listed");
-    left_out += std::max<uint64_t>(number(paths, "count"), listed.size()) - listed.size();
-    for (const json& path : listed) {
-      json names = names_of(domain, path);
+    const json contexts = domain.value("paths", json::object());
+    const json listed = objects(contexts, "listed");
+    left_out += std::max<uint64_t>(number(contexts, "count"), listed.size()) - listed.size();
+    for (const json& context : listed) {
+      json names = names_of(domain, context);
       const auto [known, is_new] =
           indices_.try_emplace(names.dump(-1, ' ', false, json::error_handler_t::replace),
                                static_cast<uint32_t>(indices_.size()));
-      if (is_new && indices_.size() > paths_max_) {
+      if (is_new && indices_.size() > contexts_max_) {
         indices_.erase(known);
         ++left_out;
         continue;
@@ -63,7 +63,7 @@ void Recorder::add(int64_t at_us, const std::vector<json>& domains) {
         lines += line_of(line);
       }
       json row = {known->second};
-      for (const int64_t value : numbers_of(path)) row.push_back(value);
+      for (const int64_t value : numbers_of(context)) row.push_back(value);
       rows.push_back(std::move(row));
     }
   }

@@ -45,13 +45,13 @@ inline constexpr const char* kRecordMark = "uet_ctl_record";  // the first membe
 
 class Recorder {
  public:
-  // `out` stays the caller's. bytes_max: of the file; paths_max: of all domains together.
-  Recorder(std::FILE* out, uint64_t bytes_max, uint32_t paths_max)
-      : out_(out), bytes_max_(bytes_max), paths_max_(paths_max) {}
+  // `out` stays the caller's. bytes_max: of the file; contexts_max: of all domains together.
+  Recorder(std::FILE* out, uint64_t bytes_max, uint32_t contexts_max)
+      : out_(out), bytes_max_(bytes_max), contexts_max_(contexts_max) {}
 
   void begin(int64_t unix_ms, int64_t interval_ms);
   // One sample: answers to `paths`. at_us: since begin(). A new context is left out when
-  // paths_max are known. A sample that does not fit is not written at all.
+  // contexts_max are known. A sample that does not fit is not written at all.
   void add(int64_t at_us, const std::vector<json>& domains);
   // The last line. reason: a word.
   void end(const char* reason);
@@ -60,7 +60,7 @@ class Recorder {
   bool has_failed() const { return has_failed_; }  // errno says why
   uint64_t samples() const { return samples_; }
   uint64_t bytes() const { return bytes_; }
-  size_t paths() const { return indices_.size(); }
+  size_t contexts() const { return indices_.size(); }
   uint64_t left_out() const { return left_out_; }  // most in one sample
 
  private:
@@ -70,7 +70,7 @@ class Recorder {
 
   std::FILE* out_;
   uint64_t bytes_max_;
-  uint32_t paths_max_;
+  uint32_t contexts_max_;
   std::map<std::string, uint32_t> indices_;  // by the names
   uint64_t samples_ = 0;
   uint64_t bytes_ = 0;

@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
       "Checks this host and inspects its processes that use the libfabric provider uet.\n"
       "Exit status: 0 all answered, 1 no process found, 2 wrong usage, 3 some did not answer.",
       "uet_ctl"};
-  const Command commands[] = {add_stats(app),  add_dump(app), add_paths(app),
+  const Command commands[] = {add_stats(app),  add_dump(app), add_contexts(app),
                               add_record(app), add_plot(app), add_doctor(app)};
   if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {
     return *status;

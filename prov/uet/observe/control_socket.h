@@ -21,7 +21,7 @@ inline constexpr std::string_view kControlPrefix = "uet-ctl/";
 // version.
 inline constexpr std::string_view kStatsRequest = "uet-ctl 1 stats";
 inline constexpr std::string_view kDumpRequest = "uet-ctl 1 dump";
-inline constexpr std::string_view kPathsRequest = "uet-ctl 1 paths";
+inline constexpr std::string_view kContextsRequest = "uet-ctl 1 paths";
 
 class ControlSocket {
  public:

@@ -3,9 +3,9 @@
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/domain/domain.h"
+#include "prov/uet/observe/contexts.h"
 #include "prov/uet/observe/counters.h"
 #include "prov/uet/observe/dump.h"
-#include "prov/uet/observe/paths.h"
 #include "prov/uet/observe/status.h"
 
 #include <vector>
@@ -67,7 +67,7 @@ std::string DomainErrand::answer(std::string_view request) const {
   DomainStatus status;
   ProgressEngine& progress = *engine_.progress;
   domain_.describe(engine_, status);
-  if (page) return paths_text(status, *take_paths(progress, *page));
+  if (page) return contexts_text(status, *take_contexts(progress, *page));
   if (request == kDumpRequest) return dump_text(status, *take_dump(progress));
   status.open = monotonic_now() - opened_;
   const std::vector<fi_uet_counter> counters = read_counters(progress, kPatience);

@@ -46,7 +46,7 @@ uet_add_test(prov_address_test SOURCES test/address_test.cpp DEPS prov LABELS pr
 uet_add_test(prov_unreachable_log_test SOURCES test/unreachable_log_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_payload_mtu_test SOURCES test/payload_mtu_test.cpp DEPS prov LABELS prov)
 uet_add_test(prov_control_socket_test SOURCES test/control_socket_test.cpp DEPS prov LABELS prov)
-uet_add_test(prov_dump_test SOURCES test/dump_test.cpp test/paths_text_test.cpp DEPS prov LABELS
+uet_add_test(prov_dump_test SOURCES test/dump_test.cpp test/contexts_text_test.cpp DEPS prov LABELS
   prov)
 uet_split_skippable(prov_control_socket_foreign prov_control_socket_test
   ControlSocketTest.ForeignUsersAreTurnedAway)

@@ -1,5 +1,5 @@
 // Copying under the lock, writing without it.
-#include "prov/uet/observe/paths.h"
+#include "prov/uet/observe/contexts.h"
 
 #include "prov/uet/observe/control_socket.h"
 #include "prov/uet/observe/dump.h"
@@ -41,9 +41,9 @@ void put(std::string& out, const pds::ContextSnapshot& s) {
 }  // namespace
 
 std::optional<uint32_t> page_asked_for(std::string_view request) {
-  if (request == kPathsRequest) return 0;
-  if (!request.starts_with(kPathsRequest)) return std::nullopt;
-  request.remove_prefix(kPathsRequest.size());
+  if (request == kContextsRequest) return 0;
+  if (!request.starts_with(kContextsRequest)) return std::nullopt;
+  request.remove_prefix(kContextsRequest.size());
   if (!request.starts_with(' ')) return std::nullopt;
   request.remove_prefix(1);
   uint32_t from = 0;
@@ -52,16 +52,16 @@ std::optional<uint32_t> page_asked_for(std::string_view request) {
   return from;
 }
 
-std::unique_ptr<PathsPage> take_paths(ProgressEngine& engine, uint32_t from) {
-  auto page = std::make_unique<PathsPage>();
-  PathsPage& p = *page;
+std::unique_ptr<ContextsPage> take_contexts(ProgressEngine& engine, uint32_t from) {
+  auto page = std::make_unique<ContextsPage>();
+  ContextsPage& p = *page;
   p.is_held = !engine.inspect(kDumpPatience, [&p, from](fep::Engine& e, Instant) {
-    p.page = e.fep().pds().snapshot(p.paths, from);
+    p.page = e.fep().pds().snapshot(p.contexts, from);
   });
   return page;
 }
 
-std::string paths_text(const DomainStatus& status, const PathsPage& page) {
+std::string contexts_text(const DomainStatus& status, const ContextsPage& page) {
   std::string out = "{";
   out.reserve(kDumpBytesMax);
   put_identity(out, status);
@@ -70,7 +70,7 @@ std::string paths_text(const DomainStatus& status, const PathsPage& page) {
     put_member(out, "paths");
     out += '{';
     put_member(out, "count", page.page.count);
-    put_elements(out, "listed", page.paths, page.page.listed,
+    put_elements(out, "listed", page.contexts, page.page.listed,
                  [&out](const pds::ContextSnapshot& path) { put(out, path); });
     if (page.page.next) put_member(out, "next", *page.page.next);
     out += '}';

@@ -83,21 +83,21 @@ void print(const json& domain) {
     std::printf("\n  a thread is inside the provider and does not come out\n");
     return;
   }
-  const json paths = domain.value("paths", json::object());
-  const json listed = objects(paths, "listed");
-  std::printf(": %s congestion contexts\n", count(paths, "count").c_str());
+  const json contexts = domain.value("paths", json::object());
+  const json listed = objects(contexts, "listed");
+  std::printf(": %s congestion contexts\n", count(contexts, "count").c_str());
   std::vector<TableRow> rows = {kHeads};
   for (const json& path : listed) rows.push_back(row_of(path));
   if (rows.size() > 1) print_table(rows);
-  if (const uint64_t all = number(paths, "count"); all > listed.size()) {
+  if (const uint64_t all = number(contexts, "count"); all > listed.size()) {
     std::printf("  and %llu more\n", static_cast<unsigned long long>(all - listed.size()));
   }
 }
 
-int paths(const TableOptions& options) {
+int print_contexts(const TableOptions& options) {
   return options.rounds.run([&] {
     const Look now =
-        look(options.pids, [&](const Found& domain) { return ask_paths(domain, options.most); });
+        look(options.pids, [&](const Found& domain) { return ask_contexts(domain, options.most); });
     const bool is_complete = tell_problems(now);
     if (options.json) {
       std::printf("%s\n", json_of(now.domains, options.rounds.is_watch() ? -1 : 2).c_str());
@@ -111,7 +111,7 @@ int paths(const TableOptions& options) {
 
 }  // namespace
 
-Command add_paths(CLI::App& app) {
+Command add_contexts(CLI::App& app) {
   CLI::App* const command =
       app.add_subcommand("paths", "Print the congestion contexts of all open domains");
   const auto options = std::make_shared<TableOptions>();
@@ -123,7 +123,7 @@ Command add_paths(CLI::App& app) {
       ->check(CLI::Range(1, 1'000'000))
       ->capture_default_str();
   options->rounds.add_to(*command, "Repeat every N seconds");
-  return {command, [options] { return paths(*options); }};
+  return {command, [options] { return print_contexts(*options); }};
 }
 
 }  // namespace uet::tools

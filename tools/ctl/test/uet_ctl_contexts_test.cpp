@@ -49,7 +49,7 @@ class UetCtlPathsTest : public RolesTest {
  protected:
   void SetUp() override {
     RolesTest::SetUp();
-    std::string name = fs::temp_directory_path() / "uet_ctl_paths_XXXXXX";
+    std::string name = fs::temp_directory_path() / "uet_ctl_contexts_XXXXXX";
     ASSERT_NE(mkdtemp(name.data()), nullptr);
     folder_ = name;
   }

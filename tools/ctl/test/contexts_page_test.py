@@ -2,7 +2,7 @@
 """Looks at the page of `uet_ctl plot` in headless Chromium. The recording is written by hand, and
 so are the numbers that the page has to show.
 
-Usage: paths_page_test.py UET_CTL [RECORDING PICTURE.png]   (exit 77: Chromium or D3 is missing)
+Usage: contexts_page_test.py UET_CTL [RECORDING PICTURE.png]   (exit 77: Chromium or D3 is missing)
 
 PICTURE.png: a picture of the page of RECORDING is kept there.
 """

@@ -1,7 +1,7 @@
 // The text of a page of congestion contexts: complete, and of bounded length whatever its numbers
 // are.
+#include "prov/uet/observe/contexts.h"
 #include "prov/uet/observe/dump.h"
-#include "prov/uet/observe/paths.h"
 #include "prov/uet/test/widest.h"
 
 #include <gtest/gtest.h>
@@ -14,7 +14,7 @@ namespace uet::prov {
 namespace {
 
 // Every number as wide as it can be.
-pds::ContextSnapshot widest_path() {
+pds::ContextSnapshot widest_context() {
   pds::ContextSnapshot s;
   s.peer = longest_address();
   s.tc = TrafficClass(255);
@@ -30,24 +30,24 @@ pds::ContextSnapshot widest_path() {
 }
 
 TEST(PathsTextTest, NoPageIsTooLongForAnAnswer) {
-  auto page = std::make_unique<PathsPage>();
-  page->paths.fill(widest_path());
-  page->page.listed = kPathsOfPage;
+  auto page = std::make_unique<ContextsPage>();
+  page->contexts.fill(widest_context());
+  page->page.listed = kContextsOfPage;
   page->page.next = page->page.count = kMost;
   DomainStatus status;
   status.domain = status.fabric = std::string(64, '"');  // each becomes six octets
   status.local = longest_address();
-  const std::string text = paths_text(status, *page);
+  const std::string text = contexts_text(status, *page);
   EXPECT_LT(text.size(), kDumpBytesMax);
-  EXPECT_EQ(occurrences(text, "\"credit_bytes\":-9223372036854775808"), kPathsOfPage);
+  EXPECT_EQ(occurrences(text, "\"credit_bytes\":-9223372036854775808"), kContextsOfPage);
   EXPECT_EQ(occurrences(text, "\"next\":4294967295"), 1u);
   EXPECT_EQ(occurrences(text, "{"), occurrences(text, "}"));
 }
 
 TEST(PathsTextTest, APathHasItsNumbers) {
-  auto page = std::make_unique<PathsPage>();
+  auto page = std::make_unique<ContextsPage>();
   page->page.count = page->page.listed = 1;
-  pds::ContextSnapshot& s = page->paths[0];
+  pds::ContextSnapshot& s = page->contexts[0];
   s.peer = FabricAddress::v4(0x0A000009);
   s.peer.port = 4793;
   s.tc = TrafficClass(2);
@@ -69,7 +69,7 @@ TEST(PathsTextTest, APathHasItsNumbers) {
   s.evs = 1;
   DomainStatus status;
   status.domain = "eth0";
-  const std::string text = paths_text(status, *page);
+  const std::string text = contexts_text(status, *page);
   EXPECT_NE(
       text.find(
           R"("held":false,"paths":{"count":1,"listed":[{"peer":"10.0.0.9 4793","tc":2,)"
@@ -84,10 +84,10 @@ TEST(PathsTextTest, APathHasItsNumbers) {
 }
 
 TEST(PathsTextTest, AnEngineThatIsHeldIsReported) {
-  PathsPage page;
+  ContextsPage page;
   page.is_held = true;
   DomainStatus status;
-  const std::string text = paths_text(status, page);
+  const std::string text = contexts_text(status, page);
   EXPECT_NE(text.find("\"held\":true"), text.npos) << text;
   EXPECT_EQ(text.find("listed"), text.npos) << "nothing is known of them";
 }

@@ -19,22 +19,22 @@ namespace uet::prov {
 
 // Contexts of a page at most; with all numbers as wide as can be it fits an answer of 200,000
 // octets.
-inline constexpr uint32_t kPathsOfPage = 256;
+inline constexpr uint32_t kContextsOfPage = 256;
 
 // Big; not for the stack of a thread.
-struct PathsPage {
+struct ContextsPage {
   bool is_held = false;  // a thread kept the lock for too long: the rest is empty
-  std::array<pds::ContextSnapshot, kPathsOfPage> paths;
+  std::array<pds::ContextSnapshot, kContextsOfPage> contexts;
   pds::ContextPage page;
 };
 
-// Index at which the requested page begins: 0 for kPathsRequest alone, N with " N" behind it.
+// Index at which the requested page begins: 0 for kContextsRequest alone, N with " N" behind it.
 // Nothing: another request.
 std::optional<uint32_t> page_asked_for(std::string_view request);
 
 // Waits for the lock for a limited time.
-std::unique_ptr<PathsPage> take_paths(ProgressEngine& engine, uint32_t from);
+std::unique_ptr<ContextsPage> take_contexts(ProgressEngine& engine, uint32_t from);
 
-std::string paths_text(const DomainStatus& status, const PathsPage& page);
+std::string contexts_text(const DomainStatus& status, const ContextsPage& page);
 
 }  // namespace uet::prov
