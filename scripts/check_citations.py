@@ -5,10 +5,10 @@ Usage: scripts/check_citations.py [--write] [ROOT]
 
   --write   write docs/compliance.md (without it, a stale file is a finding)
 
-Findings (exit 1): a cited id that the table does not have; a cited section of docs/architecture.md
-or decision that there is not; a requirement that no test cites and
-docs/open-requirements.csv does not list with a reason; an entry of that list that matches nothing
-open any more; docs/compliance.md not as this program would write it.
+Findings (exit 1): a cited id that the table does not have; a range of more than 40 ids in a test;
+a cited section of docs/architecture.md or decision that there is not; a requirement that no test
+cites and docs/open-requirements.csv does not list with a reason; an entry of that list that
+matches nothing open any more; docs/compliance.md not as this program would write it.
 Exit 0: none of these. Exit 2: wrong usage.
 """
 import csv
@@ -61,6 +61,10 @@ def is_case(name):
     return name.startswith("conformance/cases/")
 
 
+# A test of so many rules at once proves none of them.
+RANGE_MAX = 40
+
+
 def expand(match):
     """PDS-012..019 cites every id from 012 to 019."""
     first = match.group(1)
@@ -81,6 +85,19 @@ def citations(root):
                 for rid in expand(match):
                     target.setdefault(rid, []).append(f"{name}:{number}")
     return code, tests
+
+
+def wide_ranges(root):
+    """Ranges in tests that cite too many rules at once, as findings."""
+    for name in source_files(root):
+        if "/test/" not in name and "_test." not in name:
+            continue
+        for number, line in enumerate((root / name).read_text(errors="replace").split("\n"), 1):
+            for match in CITATION.finditer(line):
+                count = len(expand(match))
+                if count > RANGE_MAX:
+                    yield (f"{name}:{number}: {match.group(0)} cites {count} rules, at most "
+                           f"{RANGE_MAX}: cite those that the test proves")
 
 
 def sections(root):
@@ -174,7 +191,7 @@ def main():
     root = command_line.folder(args[0] if args else ".").resolve()
     requirements, rows = read_requirements(root), read_open(root)
     code, tests = citations(root)
-    findings = list(dead_links(root))
+    findings = list(dead_links(root)) + list(wide_ranges(root))
     for rid in sorted(set(code) | set(tests)):
         if rid not in requirements:
             places = code.get(rid, []) + tests.get(rid, [])

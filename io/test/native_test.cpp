@@ -158,7 +158,8 @@ TEST_F(NativeTest, RoomFollowsTheMtu) {
 
 UdpOptions with_crc(const FabricAddress& local) { return with_crc(native_at(local)); }
 
-// [WIRE-089, WIRE-091, WIRE-092, WIRE-093] Behind the payload, least significant octet first.
+// [WIRE-089, WIRE-091, WIRE-092, WIRE-093, WIRE-094] Behind the payload, least significant octet
+// first. No bit of the headers announces it.
 TEST_F(NativeTest, ACrcEndsThePacket) {
   for (const bool v6 : {false, true}) {
     const FabricAddress from = v6 ? ipv6() : ipv4(1);

@@ -330,6 +330,14 @@ class CheckCitationsTest(Tree):
         self.assertEqual(code, 1)
         self.assertIn("PDS-002 is neither tested nor listed", out)
 
+    def test_a_test_that_cites_too_many_rules(self):
+        self.write("pds/test/b_test.cpp", "// [PDS-001..041]\n")
+        _, out = run("check_citations.py", self.root)
+        self.assertIn("pds/test/b_test.cpp:1: PDS-001..041 cites 41 rules, at most 40", out)
+        self.write("pds/test/b_test.cpp", "// [PDS-001..040]\n")
+        _, out = run("check_citations.py", self.root)
+        self.assertNotIn("at most 40", out)
+
     def test_stale_reason(self):
         self.write("docs/open-requirements.csv",
                    "pattern,status,reason\nT-*,open,later\nPDS-001,open,no\n")

@@ -150,7 +150,7 @@ TEST(AtomicsTest, Halves) {
   EXPECT_EQ(bf(AtomicOpcode::lor, 0x8000, 0x3F80), 0x3F80);
 }
 
-// [SES-078] CSWAP and its comparisons: the compare value stands on the left.
+// [SES-078, WIRE-085] CSWAP and its comparisons: the compare value stands on the left.
 TEST(AtomicsTest, ConditionalSwaps) {
   struct Case {
     AtomicOpcode op;
@@ -179,7 +179,7 @@ TEST(AtomicsTest, ConditionalSwaps) {
             C(1, 2));
 }
 
-// [SES-085] (memory AND NOT mask) OR (value AND mask).
+// [SES-085, WIRE-086] (memory AND NOT mask) OR (value AND mask).
 TEST(AtomicsTest, MaskedSwap) {
   EXPECT_EQ(swap<uint32_t>(AtomicOpcode::mswap, AtomicDatatype::uint32, 0xAAAA5555, 0x00FF00FF,
                            0x12345678),

@@ -157,8 +157,8 @@ TEST_F(PairTest, TheHeadersOnTheWireAreTheSpecifications) {
   EXPECT_EQ(network_[1].octets.size(), 44u + 1u);
 }
 
-// [PDS-166, SES-053, SES-074, SES-144, PDS-167] Up to 16 octets come back inside the ACK, more as
-// return requests.
+// [PDS-166, SES-053, SES-074, SES-144, PDS-167, WIRE-018] Up to 16 octets come back inside the ACK,
+// more as return requests: no ACK is so long that it would need the class of trimmable packets.
 TEST_F(PairTest, ReadDataTravelsInTheAckUpToSixteenOctets) {
   const Octets memory = pattern(64);
   const uint64_t key = expose(memory);

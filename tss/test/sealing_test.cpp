@@ -57,7 +57,7 @@ TEST_F(ClusterTest, EverySizeComesBack) {
   EXPECT_EQ(a_.counted(Count::out_errored_pkts), 1u);
 }
 
-// [TSS-039, TSS-040] The same packet again is another packet on the wire.
+// [TSS-039, TSS-040, WIRE-035] The same packet again is another packet on the wire.
 TEST_F(ClusterTest, AResendHasANewCounter) {
   const Octets first = packet();
   const Octets second = packet();

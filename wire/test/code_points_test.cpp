@@ -216,7 +216,8 @@ TEST(CodePointsTest, AtomicCodesHaveTheNamesAndSizesOfTheTables) {
   }
 }
 
-// [WIRE-016, CMS-171, CMS-173, CMS-174, CMS-175, CMS-176, CMS-177] Operators change these.
+// [WIRE-016, WIRE-017, CMS-171, CMS-173, CMS-174, CMS-175, CMS-176, CMS-177] Operators change
+// these.
 TEST(CodePointsTest, DscpDefaultsAreDistinctAndNamed) {
   EXPECT_STREQ(name(Dscp::no_trim), "NO_TRIM");
   EXPECT_STREQ(name(Dscp::trimmable), "TRIMMABLE");

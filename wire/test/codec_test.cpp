@@ -1,5 +1,6 @@
 // The single headers against octets written by hand (wire reference, section 14), at every
 // truncation, and over random field values.
+#include "wire/ip.h"
 #include "wire/pds.h"
 #include "wire/ses.h"
 #include "wire/tss.h"
@@ -323,6 +324,43 @@ TEST(CodecTest, EveryRuleOfRejectionHasItsCause) {
                                     ParseError::payload_length_limit);
   expect_refused<TssHeader>("1180 0000 00000000 0001 0001", ParseError::wrong_type);
   expect_refused<Atomic>("0d000000", ParseError::wrong_type);
+}
+
+template <class... Headers>
+size_t octets_of_all(const Headers&... headers) {
+  return (emitted(headers).size() + ...);
+}
+
+// [WIRE-097] From the IP header to the payload, as the wire reference lists them. UDP over IPv4 is
+// 28 octets, UDP over IPv6 48; an entropy header has 4 where UDP has 8.
+TEST(CodecTest, HeadersOfAPacketAddUpAsListed) {
+  Request with_cc;
+  with_cc.type = PdsType::rud_cc_request;
+  const size_t cases[][2] = {{octets_of_all(Request{}, StandardRequest{}), 84},
+                             {octets_of_all(with_cc, StandardRequest{}), 88},
+                             {octets_of_all(Request{}, MediumRequest{}), 72},
+                             {octets_of_all(Request{}, SmallRequest{}), 60},
+                             {octets_of_all(with_cc, SmallRequest{}), 64},
+                             {octets_of_all(RudiRequest{}, StandardRequest{}), 80},
+                             {octets_of_all(RudiRequest{}, MediumRequest{}), 68},
+                             {octets_of_all(RudiRequest{}, SmallRequest{}), 56},
+                             {octets_of_all(Uud{}, StandardRequest{}), 76},
+                             {octets_of_all(Uud{}, MediumRequest{}), 64},
+                             {octets_of_all(Ack{}, Response{}), 52},
+                             {octets_of_all(Ack{}), 40},
+                             {octets_of_all(AckCc{}, Response{}), 72},
+                             {octets_of_all(AckCcx{}, Response{}), 80},
+                             {octets_of_all(Ack{}, ResponseData{}), 60},
+                             {octets_of_all(AckCc{}, ResponseData{}), 80},
+                             {octets_of_all(AckCc{}, ResponseDataSmall{}), 72},
+                             {octets_of_all(Nack{}), 44},
+                             {octets_of_all(Control{}), 44}};
+  for (const auto& [octets, over_udp_ipv4] : cases) {
+    EXPECT_EQ(Ipv4Header::kSize + UdpHeader::kSize + octets, over_udp_ipv4);
+    EXPECT_EQ(Ipv4Header::kSize + EntropyHeader::kSize + octets, over_udp_ipv4 - 4);
+    EXPECT_EQ(Ipv6Header::kSize + UdpHeader::kSize + octets, over_udp_ipv4 + 20);
+    EXPECT_EQ(Ipv6Header::kSize + EntropyHeader::kSize + octets, over_udp_ipv4 + 16);
+  }
 }
 
 // [WIRE-003, WIRE-117] Reserved bits change nothing, except where they are kept for the record.

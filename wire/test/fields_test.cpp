@@ -117,6 +117,38 @@ TEST(FieldsTest, FieldsHaveTheirBitsInTheOctetsOfTheHeader) {
   }
 }
 
+struct Width {
+  const char* header;
+  const char* field;
+  unsigned bits;
+};
+
+template <class Variant>
+void expect_bits(const Variant& header, const Width& width) {
+  const FieldList fields = fields_of(header);
+  const Field* const field = fields.find(width.field);
+  ASSERT_NE(field, nullptr) << width.header << ' ' << width.field;
+  EXPECT_EQ(field->bits, width.bits) << width.header << ' ' << width.field;
+}
+
+// [WIRE-101, WIRE-102] As the wire reference lists them, section 13.
+TEST(FieldsTest, IdentifiersHaveTheirWidths) {
+  expect_bits<SesHeader>(StandardRequest{}, {"standard", "request_length", 32});
+  expect_bits<SesHeader>(MediumRequest{}, {"medium", "request_length", 14});
+  expect_bits<SesHeader>(SmallRequest{}, {"small", "request_length", 14});
+  for (const char* field : {"spdcid", "dpdcid"}) {
+    expect_bits<PdsHeader>(Request{}, {"request", field, 16});
+    expect_bits<PdsHeader>(Ack{}, {"ACK", field, 16});
+  }
+  expect_bits<PdsHeader>(Request{}, {"request", "psn", 32});
+  expect_bits<PdsHeader>(Ack{}, {"ACK", "cack_psn", 32});
+  expect_bits<SesHeader>(StandardRequest{}, {"standard", "message_id", 16});
+  expect_bits<SesHeader>(StandardRequest{}, {"standard", "job_id", 24});
+  expect_bits<SesHeader>(StandardRequest{}, {"standard", "pid_on_fep", 12});
+  expect_bits<SesHeader>(StandardRequest{}, {"standard", "resource_index", 12});
+  expect_bits<SesHeader>(StandardRequest{}, {"standard", "initiator", 32});
+}
+
 // A header read from octets that are all ones except the first two: type and flags.
 template <class Header, class Variant>
 void expect_full(uint16_t first_word) {

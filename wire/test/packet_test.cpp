@@ -74,7 +74,7 @@ TEST(PacketTest, OtherPortsAndProtocolsAreNotUet) {
   EXPECT_EQ(decode(octets, options).error, ParseError::wrong_type);
 }
 
-// [WIRE-098] More payload than any packet may carry.
+// [WIRE-098, WIRE-100] More payload than any packet may carry.
 TEST(PacketTest, PayloadBeyondTheLimitIsRefused) {
   Octets octets = octets_of(
       "31000000 070b0008 5a0c0d0e 03210456 0000001000002000 00c0ffee"
