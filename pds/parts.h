@@ -42,6 +42,7 @@ struct Parts {
   ReorderBuffer reorder;
   // The end of PDCs.
   Closing closing;
+  Release release;
   Ending ending;
   // Parts that send.
   LossRecovery loss;

@@ -1,4 +1,4 @@
-// Failure and release of PDCs. [PDS 5, 15]
+// Failure and end of PDCs. [PDS 5, 15]
 #include "pds/pdc/ending.h"
 
 #include <algorithm>
@@ -87,7 +87,7 @@ void Ending::close_idle_toward(PeerId peer, Instant now) {
 }
 
 void Ending::report_failures(Pdc& pdc, const Failure& failure, Instant now) {
-  forget_outstanding(pdc);
+  release_.forget_outstanding(pdc);
   for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
     TxSlot& slot = pdc.tx[p];
     if (slot.state.is_answered() || slot.kind != SlotKind::data) continue;
@@ -115,58 +115,7 @@ void Ending::abort_message(Pdc& pdc, const Failure& failure, Instant now) {
   if (message != MessageHandle{}) res_.client.on_aborted(message, failure, now);
 }
 
-// CMS hears no verdict on them. [PDS-240]
-void Ending::forget_outstanding(Pdc& pdc) {
-  bool freed = false;
-  for (Psn p = pdc.tx.base(); p.before(pdc.tx.next()); ++p) {
-    TxSlot& slot = pdc.tx[p];
-    if (slot.state.land()) {
-      pdc.context->on_forgotten(pdc, slot.bytes);
-      freed = true;
-    }
-    pdc.context->clear_marks(pdc, slot);
-    slot.state.set_quiet(false);
-  }
-  pdc.stop_sending();
-  pdc.context->correct_inflight(pdc);
-  res_.cells.on_ended(pdc);
-  if (freed || res_.cells.is_on()) schedule_.wake_context(*pdc.context);
-  schedule_.release_timer(*pdc.context);
-}
-
-// Returns the resources of the PDC, and the PDC itself.
-void Ending::release(Pdc& pdc, PdcEvent why, Instant bury_until) {
-  forget_outstanding(pdc);
-  while (StoredResponse* const e = pdc.responses.first()) store_.free_stored(pdc, *e);
-  while (ReorderedPacket* const p = pdc.order.first()) reorder_.free(pdc, *p);
-  if (!pdc.is_initiator()) counts_.end(pdc);
-  if (!pdc.is_initiator() && pdc.sdi != 0 && pdc.state() != PdcState::pending) {
-    secure_psn_.raise_floor(pdc);
-  }
-  pdc.tx.abandon(res_.tx_pool);
-  pdc.rx.release(res_.rx_pool);
-  res_.cells.forget(pdc);
-  schedule_.cancel(pdc);
-  const PeerId peer = pdc.peer;
-  Context& context = *pdc.context;
-  if (Flow* const flow = pdc.flow) {
-    flow->pdcs.erase(pdc);
-    --flow->pdc_count;
-    if (flow->ready) schedule_.wake_flow(*flow);
-    if (flow->pdcs.empty()) flows_.note_idle(*flow);
-  }
-  if (pdc.state() != PdcState::closed) pdc.life.change(why);
-  if (bury_until.is_never()) {
-    table_.free(pdc);
-  } else {
-    table_.bury(pdc, bury_until);
-  }
-  contexts_.drop(context);
-  res_.peers.drop_ref(peer);
-  schedule_.feed_starved();
-}
-
-void Ending::discard(Pdc& pdc) { release(pdc, PdcEvent::freed, Instant::never()); }
+void Ending::discard(Pdc& pdc) { release_.give_back(pdc, PdcEvent::freed, Instant::never()); }
 
 void Ending::free_pdc(Pdc& pdc, PdcEvent why, Outcome outcome, Remains remains, Instant now) {
   UET_ASSERT(pdc.messages.empty());
@@ -178,7 +127,7 @@ void Ending::free_pdc(Pdc& pdc, PdcEvent why, Outcome outcome, Remains remains, 
   // for.
   const Duration kept =
       pdc.life.close_received() ? res_.config.tombstone_time : res_.config.peer_timeout;
-  release(pdc, why, remains == Remains::tombstone ? now + kept : Instant::never());
+  release_.give_back(pdc, why, remains == Remains::tombstone ? now + kept : Instant::never());
   res_.client.on_pdc_closed(handle, peer, is_clean, now);
 }
 

@@ -1,16 +1,10 @@
-// The end of PDCs: failure, and giving back all that a PDC holds. [PDS 5, 15]
+// The end of PDCs: who hears of it, and what answers late packets. [PDS 5, 15]
 #pragma once
 
-#include "pds/door/secure_psn.h"
-#include "pds/door/target_counts.h"
 #include "pds/pdc/closing.h"
 #include "pds/pdc/pdc.h"
-#include "pds/pdc/pdc_table.h"
+#include "pds/pdc/release.h"
 #include "pds/resources.h"
-#include "pds/rx/reorder_buffer.h"
-#include "pds/rx/response_store.h"
-#include "pds/schedule/contexts.h"
-#include "pds/schedule/flow_table.h"
 #include "pds/schedule/schedule.h"
 
 namespace uet::pds {
@@ -35,19 +29,8 @@ enum class Remains : uint8_t {
 
 class Ending {
  public:
-  Ending(Resources& res, PdcTable& table, FlowTable& flows, TargetCounts& counts,
-         Schedule& schedule, Contexts& contexts, SecurePsn& secure_psn, Closing& closing,
-         ResponseStore& store, ReorderBuffer& reorder)
-      : res_(res),
-        table_(table),
-        flows_(flows),
-        counts_(counts),
-        schedule_(schedule),
-        contexts_(contexts),
-        secure_psn_(secure_psn),
-        closing_(closing),
-        store_(store),
-        reorder_(reorder) {}
+  Ending(Resources& res, Schedule& schedule, Closing& closing, Release& release)
+      : res_(res), schedule_(schedule), closing_(closing), release_(release) {}
 
   // The peer does not answer the Close command: frees the PDC.
   void give_up_close(Pdc& pdc, Instant now);
@@ -70,19 +53,11 @@ class Ending {
   void end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count cause, Notice notice,
               Instant now);
   void report_failures(Pdc& pdc, const Failure& failure, Instant now);
-  void forget_outstanding(Pdc& pdc);
-  void release(Pdc& pdc, PdcEvent why, Instant bury_until);
 
   Resources& res_;
-  PdcTable& table_;
-  FlowTable& flows_;
-  TargetCounts& counts_;
   Schedule& schedule_;
-  Contexts& contexts_;
-  SecurePsn& secure_psn_;
   Closing& closing_;
-  ResponseStore& store_;
-  ReorderBuffer& reorder_;
+  Release& release_;
   PeerId lost_peer_;  // peer whose idle PDCs were closed last, and when
   Instant lost_at_ = Instant::never();
 };

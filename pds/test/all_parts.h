@@ -32,8 +32,9 @@ class EndingParts : public PartTest {
   ResponseStore store_{res_, table_, schedule_};
   ReorderBuffer reorder_{res_};
   Closing closing_{res_, schedule_};
-  Ending ending_{res_,      table_,      flows_,   counts_, schedule_,
-                 contexts_, secure_psn_, closing_, store_,  reorder_};
+  Release release_{res_,      table_,      flows_, counts_, schedule_,
+                   contexts_, secure_psn_, store_, reorder_};
+  Ending ending_{res_, schedule_, closing_, release_};
 };
 
 class AllParts : public EndingParts {
