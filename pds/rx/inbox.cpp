@@ -395,8 +395,6 @@ Admission Inbox::on_control_psn(Pdc& pdc, const Inbound& in) {
     case CtlType::negotiation:
       UET_ASSERT(false);
   }
-  if (!pdc.ack.is_due()) pdc.ack.want(Count::ack_control, in.trigger);
-  schedule_.want_control(pdc);
   return {.is_taken = true};
 }
 
