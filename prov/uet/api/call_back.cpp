@@ -1,4 +1,4 @@
-// The error for other providers that call uet from inside a call of uet; see process.h. In a
+// The error for other providers that call uet from inside a call of uet; see home.h. In a
 // separate file, because it logs.
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/shim.h"

@@ -3,7 +3,7 @@
 #pragma once
 
 #include "prov/uet/api/compat.h"
-#include "prov/uet/api/process.h"
+#include "prov/uet/progress/home.h"
 
 #include "base/result.h"
 

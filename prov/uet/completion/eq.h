@@ -3,9 +3,9 @@
 // empty. [LF-001]
 #pragma once
 
-#include "prov/uet/api/process.h"
 #include "prov/uet/api/shim.h"
 #include "prov/uet/domain/fabric.h"
+#include "prov/uet/progress/home.h"
 
 #include <atomic>
 #include <condition_variable>

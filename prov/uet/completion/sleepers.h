@@ -3,7 +3,7 @@
 // watches for them. Without a helper each thread watches. Under the engine lock. [architecture 5]
 #pragma once
 
-#include "prov/uet/api/process.h"
+#include "prov/uet/progress/home.h"
 
 #include <atomic>
 #include <cstdint>

@@ -3,10 +3,10 @@
 
 #include "prov/uet/address/resolve.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/api/user_message.h"
 #include "prov/uet/domain/fabric.h"
 #include "prov/uet/domain/open_domains.h"
 #include "prov/uet/domain/payload_mtu.h"
+#include "prov/uet/observe/user_message.h"
 
 #include "io/socket.h"
 

@@ -4,7 +4,7 @@
 
 #include "prov/uet/address/av_keys.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/api/user_message.h"
+#include "prov/uet/observe/user_message.h"
 
 #include "ses/types.h"
 

@@ -1,8 +1,8 @@
 // The list of open domains.
 #include "prov/uet/domain/open_domains.h"
 
-#include "prov/uet/api/process.h"
 #include "prov/uet/domain/domain.h"
+#include "prov/uet/progress/home.h"
 
 #include <chrono>
 #include <mutex>

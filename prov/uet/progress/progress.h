@@ -3,13 +3,13 @@
 // Independent of completions; threads that wait for one use WaitObject. [architecture 5]
 #pragma once
 
-#include "prov/uet/api/process.h"
 #include "prov/uet/completion/sleepers.h"
 #include "prov/uet/progress/clock.h"
 #include "prov/uet/progress/engine_lock.h"
 #include "prov/uet/progress/engine_seat.h"
 #include "prov/uet/progress/flush_policy.h"
 #include "prov/uet/progress/helper_thread.h"
+#include "prov/uet/progress/home.h"
 #include "prov/uet/progress/turn.h"
 
 #include "fep/engine.h"

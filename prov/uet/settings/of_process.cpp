@@ -3,7 +3,7 @@
 
 #include "prov/uet/api/compat.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/api/user_message.h"
+#include "prov/uet/observe/user_message.h"
 #include "prov/uet/settings/describe.h"
 #include "prov/uet/settings/read.h"
 

@@ -1,5 +1,5 @@
-// Counting forks; see process.h.
-#include "prov/uet/api/process.h"
+// Counting forks; see home.h.
+#include "prov/uet/progress/home.h"
 
 #include <pthread.h>
 

@@ -1,5 +1,5 @@
 // Lines for the user; see user_message.h.
-#include "prov/uet/api/user_message.h"
+#include "prov/uet/observe/user_message.h"
 
 #include "prov/uet/api/log.h"
 
