@@ -72,10 +72,14 @@ if [ -n "$chroot" ]; then
 else
   need_packages "${build_packages[@]}" "${run_packages[@]}"
   bin=$(realpath "$bin")
-  if [ ! -e "$build/prov/uet/libuet-fi.so" ]; then
-    say "Building the provider (build/release)"
+  targets=(uet-fi)
+  [ $secured -eq 0 ] || targets+=(uet_keys)
+  if [ ! -e "$build/prov/uet/libuet-fi.so" ] ||
+     { [ $secured -eq 1 ] && [ "$build" = "$root/build/release" ] &&
+       [ ! -x "$build/tools/uet_keys" ]; }; then
+    say "Building ${targets[*]} (build/release)"
     (cd "$root" && cmake --preset release -DBUILD_TESTING=OFF >/dev/null &&
-      cmake --build --preset release --target uet-fi)
+      cmake --build --preset release --target "${targets[@]}")
     build=$root/build/release
   fi
   build=$(realpath "$build")

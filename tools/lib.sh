@@ -32,6 +32,12 @@ build_packages=(g++ cmake ninja-build pkg-config git libfabric-dev libgtest-dev 
 run_packages=(libfabric-bin iproute2 procps python3)
 test_packages=(ccache tshark valgrind util-linux nftables ethtool wireshark-dev libgcrypt20-dev
   node-d3 openmpi-bin python3-mpi4py libbenchmark-dev)
+# The same for Fedora, for .github/workflows/ci.yml. It has no package of D3.
+fedora_packages=(gcc-c++ cmake ninja-build pkgconf-pkg-config git libfabric-devel gtest-devel
+  cli11-devel json-devel openssl-devel tomlplusplus-devel liburing-devel
+  libfabric iproute procps-ng python3
+  ccache wireshark-cli valgrind util-linux nftables ethtool wireshark-devel libgcrypt-devel
+  openmpi python3-mpi4py-openmpi google-benchmark-devel diffutils findutils gawk)
 
 # need_packages NAME...: installs what is missing. Without root it names what to install and stops.
 need_packages() {
