@@ -15,12 +15,12 @@ Installs Debian packages when root, then builds and tests four presets:
   dev    optimised: provider, dissector, command-line programs, packet I/O, more simulation seeds,
          style and citations
 Then scripts/mutants.sh plants faults in a layer or two and tries sixteen, other ones after each
-commit, and scripts/newest_libfabric.sh builds and tries the provider with the libfabric of
-Debian 13. Where CI=true, these two begin only in the first 20 minutes, so that a slow machine ends
-within 25.
+commit, scripts/newest_libfabric.sh builds and tries the provider with the libfabric of Debian 13,
+and clang-tidy looks at what the last ten commits changed. Where CI=true, these three begin only in
+the first 20 minutes, so that a slow machine ends within 25.
 Test hosts are network namespaces that the tests make and remove. A test that needs something that
-this machine lacks is skipped, for example the test of the ladder page without Chromium, which is
-installed where CI=true.
+this machine lacks is skipped, for example the test of the ladder page without Chromium. Chromium
+and clang-tidy are installed where CI=true.
 
   --quick     dev only, with the tests of the core
   -j N        parallel jobs (default: all processors)
@@ -45,23 +45,23 @@ need_packages "${build_packages[@]}" "${run_packages[@]}" "${test_packages[@]}"
 cd "$root"
 started=$SECONDS
 
-# Chromium takes 300 MB and a minute, for a few tests of `dev`, which are skipped without it: it is
-# installed while the first preset is built.
-chromium_pid='' chromium_log='' beside_pid=''
+# Chromium takes 300 MB and a minute, for a few tests of `dev`, which are skipped without it, and
+# clang-tidy 200 MB: they are installed while the first preset is built.
+extras_pid='' extras_log='' beside_pid=''
 finish() {
   # It may have ended by itself; the status of this script stays.
   [ -z "$beside_pid" ] || kill -- "-$beside_pid" 2>/dev/null || true
   wait  # for an installation
-  rm -f "$chromium_log"
+  rm -f "$extras_log"
 }
 trap finish EXIT
 if [ "${CI:-}" = true ] && [ $quick -eq 0 ]; then
-  chromium_log=$(mktemp)
-  need_packages chromium >"$chromium_log" 2>&1 &
-  chromium_pid=$!
+  extras_log=$(mktemp)
+  need_packages chromium clang clang-tidy >"$extras_log" 2>&1 &
+  extras_pid=$!
 fi
-await_chromium() {
-  [ -z "$chromium_pid" ] || wait "$chromium_pid" || { cat "$chromium_log"; exit 1; }
+await_extras() {
+  [ -z "$extras_pid" ] || wait "$extras_pid" || { cat "$extras_log"; exit 1; }
 }
 
 configure() {
@@ -101,6 +101,17 @@ await_build() {
   beside_pid=
 }
 
+tidy_changes() {
+  if ! command -v clang-tidy >/dev/null || ! command -v clang++ >/dev/null; then
+    say "clang-tidy: SKIPPED: not installed (Debian: clang clang-tidy)"
+  elif ! git rev-parse --verify -q HEAD >/dev/null; then
+    say "clang-tidy: SKIPPED: no history says what changed"
+  else
+    say "[$((SECONDS - started)) s] clang-tidy: what the last ten commits changed"
+    scripts/clang_tidy.sh --commits 10 --within 80 -j "$jobs"
+  fi
+}
+
 # What comes last is left out there: a slow machine shall end, too.
 is_late() { [ "${CI:-}" = true ] && [ $((SECONDS - started)) -gt 1200 ]; }
 
@@ -127,7 +138,7 @@ else
   fi
   await_build
   build dev tests_rest
-  await_chromium
+  await_extras
   run_tests dev -LE "^($core)\$"
   if is_late; then
     say "planted faults: SKIPPED: 20 minutes are over"
@@ -144,6 +155,11 @@ else
   else
     say "[$((SECONDS - started)) s] newest libfabric: build and test"
     scripts/newest_libfabric.sh -j "$jobs" || { result=$? && [ $result -eq 77 ]; } || exit "$result"
+  fi
+  if is_late; then
+    say "clang-tidy: SKIPPED: 20 minutes are over"
+  else
+    tidy_changes
   fi
 fi
 say "All tests passed in $((SECONDS - started)) s"
