@@ -1,6 +1,6 @@
 // The text of a dump: valid, complete, and of bounded length whatever its numbers are.
 #include "prov/uet/observe/dump.h"
-#include "prov/uet/test/widest.h"
+#include "prov/uet/observe/test/widest.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // Manual progress, with a helper thread for times without calls. [LF-081]
 #include "prov/uet/progress/flush_table.h"
 
-#include "prov/uet/test/flush_world.h"
+#include "prov/uet/progress/test/flush_world.h"
 
 #include <gtest/gtest.h>
 

@@ -2,7 +2,7 @@
 // are.
 #include "prov/uet/observe/contexts.h"
 #include "prov/uet/observe/dump.h"
-#include "prov/uet/test/widest.h"
+#include "prov/uet/observe/test/widest.h"
 
 #include <gtest/gtest.h>
 

@@ -1,7 +1,7 @@
 // Results of the table of decisions, in simulated time. [decision 9, LF-081]
 #include "prov/uet/progress/flush_policy.h"
 
-#include "prov/uet/test/flush_world.h"
+#include "prov/uet/progress/test/flush_world.h"
 
 #include <gtest/gtest.h>
 
