@@ -2,7 +2,8 @@
 
 The last column of a row lists folders in back quotes, says "nothing" or "all"; text in parentheses
 is a remark. After a semicolon come the parts of the folder with arrows of their own:
-"`io/seal` also `tss`" adds to the folder's arrows, "`sim/world` only `base`" replaces them.
+"`io/seal` also `tss`" adds to the folder's arrows, "`sim/world` only `base`" replaces them. Parts
+may have a row of their own, whose last column then begins with "also" or "only".
 """
 import pathlib
 import re
@@ -41,8 +42,14 @@ class Arrows:
         self.added, self.replaced = [], []  # (part, folders), the longest part first
         text = page.read_text()
         table = text[text.index("## 2. Folders"):].split("\n###")[0]
-        for row in re.findall(r"^\| `([\w/]+)` \|.*\| (.*?) ?\|$", table, re.M):
-            self._take(*row)
+        for names, cell in re.findall(r"^\| (`[\w/]+`(?:, `[\w/]+`)*) \|.*\| (.*?) ?\|$", table,
+                                      re.M):
+            if re.match(r"(also|only)\b", cell):
+                self._take_part(f"{names} {cell}")
+            elif "," in names:
+                raise Unreadable(f"{names}: a row of several names is one of parts")
+            else:
+                self._take(names.strip("`"), cell)
         for part, _ in self.added + self.replaced:
             if part.split("/")[0] not in self.folders:
                 raise Unreadable(f"{part} has no row")
@@ -52,11 +59,14 @@ class Arrows:
         of_folder, *of_parts = cell.split(";")
         self.folders[folder] = None if of_folder.strip() == "all" else names_in(of_folder)
         for text in of_parts:
-            parts, word, targets = (re.split(r"\b(also|only)\b", text) + [""] * 2)[:3]
-            if not word:
-                raise Unreadable(f'"{text.strip()}" has neither "also" nor "only"')
-            kept = self.added if word == "also" else self.replaced
-            kept += [(part, names_in(targets)) for part in sorted(names_in(parts))]
+            self._take_part(text)
+
+    def _take_part(self, text):
+        parts, word, targets = (re.split(r"\b(also|only)\b", text) + [""] * 2)[:3]
+        if not word:
+            raise Unreadable(f'"{text.strip()}" has neither "also" nor "only"')
+        kept = self.added if word == "also" else self.replaced
+        kept += [(part, names_in(targets)) for part in sorted(names_in(parts))]
 
     def of(self, path):
         """The folders that this path may include besides its own; None: all."""

@@ -1,7 +1,8 @@
 #!/usr/bin/env python3
 """Holds docs/architecture.md against the tree: each path that it names exists, its table of folders
 lists the folders that there are, section 2 names the rooms of the large ones, the picture has the
-folders, and the page is short enough to read. The paths that docs/simulator.md names exist, too.
+folders and its arrows are includes that exist, and the page is short enough to read. The paths that
+docs/simulator.md names exist, too.
 The README's counts are those of docs/compliance.md, and what it links to exists.
 """
 import pathlib
@@ -9,7 +10,7 @@ import re
 import subprocess
 import sys
 
-LINES_MAX = 300
+LINES_MAX, COLUMNS_MAX, WORDS_MAX = 300, 160, 4000
 NOT_LISTED = {".ci", ".github"}  # hold files for others' programs
 WITH_ROOMS = ("pds", "ses", "prov/uet", "sim", "io", "cms", "tss")  # each folder in it has its text
 
@@ -45,11 +46,47 @@ def unnamed_rooms(root, text):
                 yield f"section 2 says nothing about {folder}/{room}"
 
 
+def includes_of(root, folder):
+    """What the files of a folder include, but their tests."""
+    for path in sorted((root / folder).rglob("*")):
+        if path.suffix in (".h", ".cpp") and "test" not in path.parts[len(root.parts):]:
+            yield from re.findall(r'^#include "([^"]+)"', path.read_text(), re.M)
+
+
+def arrows_without_include(root, dot):
+    """Arrows of the picture that no #include follows; dashed ones are call-backs. A node stands for
+    the folders in the first line of its label; one that names none is no code of ours. An arrow
+    from or to a frame (ltail, lhead) is one of the folder that the frame's label begins with.
+    """
+    nodes = dict(re.findall(r'^ *(\w+) \[label="([^"\\]+)', dot, re.M))
+    folders = {name: [folder for folder in label.split(", ") if (root / folder).is_dir()]
+               for name, label in nodes.items()}
+    frames = re.findall(r'subgraph (\w+) \{\s*label="(\w+)', dot)
+    folders |= {name: [folder] for name, folder in frames}
+    arrows = re.findall(r"^ *(\w+) -> (\w+)(.*)$", dot, re.M)
+    if not arrows:
+        yield "the picture's source has no arrow"
+    for tail, head, rest in arrows:
+        if "dashed" in rest:
+            continue
+        ends = dict(re.findall(r"(ltail|lhead)=(\w+)", rest))
+        targets = folders.get(ends.get("lhead", head), [])
+        for folder in folders.get(ends.get("ltail", tail), []) if targets else []:
+            if not any(included.startswith(target + "/") for included in includes_of(root, folder)
+                       for target in targets):
+                yield f"no #include follows the picture's arrow {folder} -> {targets[0]}"
+
+
 def findings(root):
     page = root / "docs/architecture.md"
     text = page.read_text()
     if text.count("\n") > LINES_MAX:
         yield f"the page has {text.count(chr(10))} lines, {LINES_MAX} are allowed"
+    if len(text.split()) > WORDS_MAX:
+        yield f"the page has {len(text.split())} words, {WORDS_MAX} are allowed"
+    for number, line in enumerate(text.splitlines(), 1):
+        if len(line) > COLUMNS_MAX:
+            yield f"line {number} has {len(line)} columns, {COLUMNS_MAX} are allowed"
     quoted, files, linked = named_paths(text)
     for path in quoted:
         if not list(root.glob(path)) and not list(root.glob(path + ".*")):
@@ -68,6 +105,7 @@ def findings(root):
         yield f"the table of folders has {name}, which is no folder"
     yield from unnamed_rooms(root, text)
     dot = (root / "docs/pictures/folders.dot").read_text()
+    yield from arrows_without_include(root, dot)
     svg = (root / "docs/pictures/folders.svg").read_text()
     for label in re.findall(r'label="([^"]+)"', dot):
         for line in label.split(r"\n"):

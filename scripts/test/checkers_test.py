@@ -150,6 +150,22 @@ class CheckTidyTest(Tree):
             with self.subTest(path=path, header=header):
                 self.assertEqual(allowed.may_include(path, header), is_allowed)
 
+    def test_parts_have_rows_of_their_own(self):
+        self.folders(("a", "`b`"), ("b", "nothing"), ("c", "nothing"))
+        page = self.root / "docs/architecture.md"
+        rows = page.read_text().rstrip("\n")
+        page.write_text(rows + "\n| `a/x`, `a/y` | | only `c` |\n| `a/z` | | also `c` |\n")
+        allowed = arrows.Arrows(self.root)
+        for path, header, is_allowed in (
+                ("a/w/w.h", "b/b.h", True), ("a/w/w.h", "c/c.h", False),
+                ("a/x/x.h", "c/c.h", True), ("a/y/y.h", "b/b.h", False),
+                ("a/z/z.h", "b/b.h", True), ("a/z/z.h", "c/c.h", True)):
+            with self.subTest(path=path, header=header):
+                self.assertEqual(allowed.may_include(path, header), is_allowed)
+        page.write_text(rows + "\n| `a/x`, `a/y` | | `c` |\n")
+        with self.assertRaises(arrows.Unreadable):
+            arrows.Arrows(self.root)
+
     def test_arrows_that_go_in_a_circle(self):
         self.folders(("a", "`b`"), ("b", "`c`"), ("c", "`b`"))
         self.assertIn("docs/architecture.md:1: the arrows of section 2 go in a circle: b -> c -> b",
