@@ -1,6 +1,8 @@
 // The names of algorithms, and the settings that a simulated network needs.
 #include "sim/fabric/stack.h"
 
+#include "sim/fabric/constants.h"
+
 #include "sim/transports/catalogue.h"
 
 #include "cms/tfc.h"
@@ -89,7 +91,7 @@ constexpr std::array kBalancing{
 };
 
 template <class Names>
-const Named& named(const Names& names, const std::string& name, const char* what) {
+const Named& named(const Names& names, std::string_view name, const char* what) {
   if (name.empty()) return names.front();
   for (const Named& n : names) {
     if (n.name == name) return n;
@@ -99,7 +101,7 @@ const Named& named(const Names& names, const std::string& name, const char* what
     known += known.empty() ? "" : ", ";
     known += n.name;
   }
-  throw TopologyError("'" + name + "' is no " + what + "; there are " + known);
+  throw TopologyError("'" + std::string(name) + "' is no " + what + "; there are " + known);
 }
 
 template <class Names>
@@ -203,6 +205,7 @@ void set_for_model(SwitchConfig& c, const NetworkFacts& facts, std::string_view 
 
 SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_view congestion) {
   const transports::TransportFacts* const model = transports::transport_named(congestion);
+  const std::string_view name = name_before_constants(congestion);
   if (model != nullptr) trimming = trimming && model->uses_trimming;
   const uint32_t packets = facts.bdp_bytes / facts.packet_bytes;
   SwitchConfig c;
@@ -216,7 +219,7 @@ SwitchConfig switches_for(const NetworkFacts& facts, bool trimming, std::string_
   c.ecn_high = (packets * 4 + 4) / 5 * facts.packet_bytes;
   c.trim_bytes = kControlBytes;
   c.deals_to_planes = facts.planes > 1 && model == nullptr;
-  c.ecn_last_hop = congestion != "rccc" && congestion != "both";  // [CMS-144, CMS-184]
+  c.ecn_last_hop = name != "rccc" && name != "both";  // [CMS-144, CMS-184]
   if (model != nullptr) set_for_model(c, facts, congestion);
   return c;
 }
@@ -247,20 +250,29 @@ bool is_model(const StackChoice& choice) {
   return transports::transport_named(choice.congestion) != nullptr;
 }
 
-void check_choice(const StackChoice& choice) {
-  const std::string& name = choice.congestion;
-  const transports::TransportFacts* const model = transports::transport_named(name);
-  if (model == nullptr) {
-    if (choice.window_bytes != 0 && name != "fixed" && name != "tfc") {
-      throw TopologyError("--window-bytes is of --cc fixed and --cc tfc; " +
-                          (name.empty() ? std::string(kCongestion.front().name) : name) +
-                          " finds its window itself");
-    }
-    const size_t comma = name.find(',');
-    if (comma == std::string::npos) return;
-    throw TopologyError("--cc " + name.substr(0, comma) + " takes no constants; leave out '" +
-                        name.substr(comma) + "'");
+namespace {
+
+// A choice of the stack itself.
+void check_stack(const StackChoice& choice) {
+  const std::string& text = choice.congestion;
+  const std::string name(text.empty() ? kCongestion.front().name : name_before_constants(text));
+  if (choice.window_bytes != 0 && name != "fixed" && name != "tfc") {
+    throw TopologyError("--window-bytes is of --cc fixed and --cc tfc; " + name +
+                        " finds its window itself");
   }
+  if (!has_constants(name) && name.size() < text.size()) {
+    throw TopologyError("--cc " + name + " takes no constants; leave out '" +
+                        text.substr(name.size()) + "'");
+  }
+  cms::Config scratch;
+  set_constants(scratch, text);
+}
+
+}  // namespace
+
+void check_choice(const StackChoice& choice) {
+  const transports::TransportFacts* const model = transports::transport_named(choice.congestion);
+  if (model == nullptr) return check_stack(choice);
   const std::string start = "--cc " + std::string(model->name) + " ";
   if (model->has_one_path && !choice.balancing.empty() && choice.balancing != "single") {
     throw TopologyError(start + "sends each flow on one path; leave out --lb " + choice.balancing);
@@ -309,7 +321,11 @@ fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts
   c.pds.trimmed_lasthop_dscp = 18;
   c.cms.entropy_values = choice.entropy_values;
   c.cms.entropy.planes = static_cast<uint8_t>(facts.planes);
-  named(kCongestion, choice.congestion, "way of congestion control").set(c.cms, choice, facts);
+  named(kCongestion, name_before_constants(choice.congestion), "way of congestion control")
+      .set(c.cms, choice, facts);
+  const Duration base_rtt = c.cms.base_rtt;
+  set_constants(c.cms, choice.congestion);
+  if (c.cms.base_rtt != base_rtt) check_product(static_cast<double>(c.cms.bdp_bytes()));
   named(kBalancing, choice.balancing, "way to choose paths").set(c.cms, choice, facts);
   fep::derive(c);
   check_cells(c.cms);

@@ -19,7 +19,7 @@
 namespace uet::sim::fabric {
 
 struct StackChoice {
-  // Of congestion_names(), empty: the first; or a comparison transport, perhaps with constants.
+  // Of congestion_names(), empty: the first; or a comparison transport. Constants may follow.
   std::string congestion;
   std::string balancing;      // of balancing_names(); empty: the first
   uint32_t mtu_bytes = 4160;  // of a full packet on the wire: payload, the largest legal size

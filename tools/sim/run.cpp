@@ -275,7 +275,9 @@ std::string congestion_help() {
   for (const std::string_view name : all_congestion()) {
     out += "\n" + std::string(name) + ": " + std::string(congestion_text(name)) + ".";
   }
-  return out + "\nConstants of these transports go behind the name: swift,base-us=25,hop-us=0";
+  return out +
+         "\nConstants follow the name: nscc,target-us=6,gamma=0.5."
+         "\nA wrong one, such as nscc,?, prints the list.";
 }
 
 std::string congestion_problem(const std::string& text) {
@@ -298,8 +300,8 @@ void add_switch_options(CLI::App& run, Options& o) {
   run.add_flag("--adaptive", o.is_adaptive, "Switches send each packet to the shortest queue");
   run.add_flag("--pfc", o.is_pfc, "Switches pause the senders of a full queue");
   run.add_option("--pfc-thresholds", o.pfc_thresholds,
-                 "As --pfc; octets of one port above which its sender pauses, and below which it "
-                 "resumes: 120000:80000");
+                 "As --pfc; octets of one port above which its sender pauses, and below\n"
+                 "which it resumes: 120000:80000");
 }
 
 }  // namespace
@@ -309,14 +311,15 @@ std::function<int()> add_run(CLI::App& app) {
   Options& o = *options;
   CLI::App& run = *app.add_subcommand("run", "Run flows over a fabric of switches");
   run.add_option("--topo", o.asked.topology,
-                 "File of htsim, fattree:K, leafspine:AxDxU, rail:NxG or railonly:NxG, then "
-                 ",gbps= ,latency= ,switch=; for a fattree ,oversub= ,planes= ,tiers=; for a "
-                 "leafspine ,planes=; for rails ,scaleup=, and ,spines= for rail")
+                 "File of htsim, fattree:K, leafspine:AxDxU, rail:NxG or railonly:NxG,\n"
+                 "then ,gbps= ,latency= ,switch=; for a fattree ,oversub= ,planes=\n"
+                 ",tiers=; for a leafspine ,planes=; for rails ,scaleup=, and ,spines=\n"
+                 "for rail")
       ->capture_default_str();
   run.add_option("--matrix", o.asked.matrix, "Flows: a file of htsim (.cm, .tm)");
   run.add_option("--workload", o.asked.workload,
-                 "Flows by name and values, such as incast:senders=8,bytes=2MB or permutation; "
-                 "uet_sim traffic --help lists the names");
+                 "Flows by name and values, such as incast:senders=8,bytes=2MB or\n"
+                 "permutation; uet_sim traffic --help lists the names");
   run.add_option("--plan", o.asked.plan,
                  "Flows of a training step: a TOML file as for uet_sim plan");
   run.add_option("--cc", o.stack.congestion, congestion_help())
@@ -328,7 +331,7 @@ std::function<int()> add_run(CLI::App& app) {
       ->capture_default_str();
   run.add_option(
          "--mtu", o.stack.mtu_bytes,
-         "Octets of a full packet on the wire: the largest legal payload below, and headers")
+         "Octets of a full packet on the wire: the largest legal payload below,\nand headers")
       ->check(CLI::Range(1088, 9216))
       ->capture_default_str();
   run.add_option("--evs", o.stack.entropy_values, "Entropy values to spray over")
@@ -336,12 +339,11 @@ std::function<int()> add_run(CLI::App& app) {
       ->each([&o](const std::string&) { o.is_evs_given = true; })
       ->capture_default_str();
   run.add_option("--window-bytes", o.stack.window_bytes,
-                 "Window of --cc fixed, or buffer for each sender with --cc tfc; 0: 1.5 BDP");
+                 "Window of --cc fixed, or buffer for each sender with --cc tfc;\n0: 1.5 BDP");
   add_switch_options(run, o);
-  run.add_option(
-      "--fail", o.changes,
-      "Link that fails at a time: leaf0:up1@50us. =0.25 behind the name: share of its rate "
-      "instead; +20us at the end: duration; *3: number of times");
+  run.add_option("--fail", o.changes,
+                 "Link that fails at a time: leaf0:up1@50us. =0.25 behind the name:\n"
+                 "share of its rate instead; +20us at the end: duration; *3: number of\ntimes");
   run.add_option("--reroute-after", o.reroute_after,
                  "Time until all switches know of a failure; or never")
       ->capture_default_str();
@@ -353,7 +355,7 @@ std::function<int()> add_run(CLI::App& app) {
   run.add_option("--report", o.report,
                  "File for a page with pictures of the result; -: standard output");
   run.add_option("--sample", o.sample_every,
-                 "Interval of samples of queues and windows, such as 2us; with --report 1us");
+                 "Interval of samples of queues and windows, such as 2us; with --report\n1us");
   run.add_flag("--quiet", o.is_quiet, "Print no progress on standard error");
   return [options] { return run_fabric(*options); };
 }

@@ -11,7 +11,9 @@ Usage: uet_sim_sweep FOLDER [--seeds 1-10] [--vary OPTION=VALUE,VALUE...]... [--
                  runs. Progress, and the time that is left, go to standard error
   --seeds        first and last seed, or one (default 1)
   --vary         values of an option of uet_sim run, such as cc=nscc,fixed; may be repeated. Values
-                 that have commas are parted by ;
+                 that have commas are parted by ;. cc.target-us=6,9 varies one part of a value: each
+                 is put behind that of --cc, which is among OPTIONS or varied, too. So are parts of
+                 topo and workload: topo.oversub=1,4
   --jobs N       processes (default: one for each processor; with MPI: one for each rank but the
                  first, which hands out the points)
   --program      default: uet_sim beside this program, else on the PATH
@@ -42,11 +44,59 @@ def seeds_of(text):
     return [str(seed) for seed in range(int(found[1]), int(found[2] or found[1]) + 1)]
 
 
+WITH_PARTS = {"cc": ",", "topo": ",", "workload": ":"}  # what is before the first part
+
+
 def varied(text):
     name, equals, values = text.partition("=")
-    if not equals or not re.fullmatch(r"[a-z][a-z-]*", name) or not values:
+    if not equals or not re.fullmatch(r"[a-z][a-z-]*(\.[a-z][a-z_-]*)?", name) or not values:
         raise argparse.ArgumentTypeError(f"{text} is not OPTION=VALUE,VALUE...")
-    return name, values.split(";" if ";" in values else ",")
+    option, dot, _ = name.partition(".")
+    if dot and option not in WITH_PARTS:
+        raise argparse.ArgumentTypeError(f"{text}: only {', '.join(WITH_PARTS)} have parts")
+    split = values.split(";" if ";" in values else ",")
+    if "" in split:
+        raise argparse.ArgumentTypeError(f"{text} has an empty value")
+    if option in WITH_PARTS and not dot and (wrong := [v for v in split if "=" in v.split(":")[0]
+                                                       .split(",")[0]]):
+        raise argparse.ArgumentTypeError(
+            f"{text}: {wrong[0]} is no value of --{option}; separate values with commas by ;, or "
+            f"vary a part, as in --vary {option}.{wrong[0]}")
+    return name, split
+
+
+def words_of(rest, name):
+    """The value of an option among the words of uet_sim run; None: it is not there."""
+    for i, word in enumerate(rest):
+        if word.startswith(f"--{name}="):
+            return word.partition("=")[2]
+        if word == f"--{name}":
+            return rest[i + 1] if i + 1 < len(rest) else ""
+    return None
+
+
+def without(rest, name):
+    """These words without an option and its value."""
+    out, skips = [], False
+    for word in rest:
+        if not skips and word != f"--{name}" and not word.startswith(f"--{name}="):
+            out.append(word)
+        skips = not skips and word == f"--{name}"
+    return out
+
+
+def command_of(program, rest, point):
+    """The run of a point: parts of values stand behind the values."""
+    whole = {name: value for name, value in point if "." not in name}
+    for name, value in point:
+        option, dot, part = name.partition(".")
+        if not dot:
+            continue
+        if option not in whole:
+            whole[option], rest = words_of(rest, option), without(rest, option)
+        before = "," if WITH_PARTS[option] in whole[option] else WITH_PARTS[option]
+        whole[option] += f"{before}{part}={value}"
+    return [program, "run", *rest, *(f"--{name}={value}" for name, value in whole.items())]
 
 
 def name_of(point):
@@ -151,6 +201,14 @@ class Progress:
               flush=True)
 
 
+def check_parts(parser, names, rest):
+    """Parts of values need the values."""
+    for name in names:
+        option, dot, _ = name.partition(".")
+        if dot and option not in names and not words_of(rest, option):
+            parser.error(f"--vary {name} needs --{option} behind --, whose value it is a part of")
+
+
 def arguments():
     words = sys.argv[1:]
     cut = words.index("--") if "--" in words else len(words)
@@ -175,7 +233,9 @@ def arguments():
         parser.error("there is no uet_sim; see --program")
     if shutil.which(options.program) is None:
         parser.error(f"--program {options.program}: no program that can be run")
-    return options, words[cut + 1:]
+    rest = words[cut + 1:]
+    check_parts(parser, [name for name, _ in options.vary], rest)
+    return options, rest
 
 
 def main():
@@ -185,8 +245,7 @@ def main():
     axes = [*options.vary, ("seed", options.seeds)]
     points = [list(zip([name for name, _ in axes], values))
               for values in itertools.product(*(values for _, values in axes))]
-    commands = [[options.program, "run", *rest, *(f"--{name}={value}" for name, value in point)]
-                for point in points]
+    commands = [command_of(options.program, rest, point) for point in points]
     paths = [str(options.folder / name_of(point)) for point in points]
     to_run = [i for i, path in enumerate(paths) if not os.path.exists(path)]
     there = len(points) - len(to_run)

@@ -311,7 +311,12 @@ TEST(ModelsTest, ChoicesThatExcludeEachOtherAreRefused) {
   EXPECT_EQ(problem("tfc", "", 1), "");
   EXPECT_EQ(problem("", "", 1),
             "--window-bytes is of --cc fixed and --cc tfc; nscc finds its window itself");
-  EXPECT_EQ(problem("nscc,x=1", "", 0), "--cc nscc takes no constants; leave out ',x=1'");
+  EXPECT_EQ(problem("tfc,x=1", "", 0), "--cc tfc takes no constants; leave out ',x=1'");
+  EXPECT_EQ(problem("nscc,gamma=1", "reps", 0), "");
+  EXPECT_EQ(problem("nscc,gamma=2", "reps", 0),
+            "--cc nscc: 'gamma=2': a number from 0 to 1 in steps of 0.001 is needed");
+  EXPECT_EQ(problem("both,gamma=1", "", 1),
+            "--window-bytes is of --cc fixed and --cc tfc; both finds its window itself");
   EXPECT_THROW(model_plan("fattree:4", "swift,x=1", flow_of(1)), TopologyError);
 }
 

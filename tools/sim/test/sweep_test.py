@@ -63,6 +63,34 @@ class LocalTest(SweepTest):
         self.assertEqual(changed, [one.name])
         self.assertEqual(list(self.folder.glob(".*.part")), [])
 
+    def digest_of(self, *words):
+        done = subprocess.run([PROGRAM, "run", "--quiet", *words, "--json", "-"],
+                              capture_output=True, text=True, check=True)
+        return json.loads(done.stdout)["digest"]
+
+    def test_parts_of_a_value_are_varied(self):
+        topology, incast = ["--topo", "fattree:4"], "incast:bytes=500kB,senders="
+        self.assertEqual(self.sweep(
+            "--vary", "cc.gamma=0.5,1", "--vary", "workload.senders=4,8", "--", *topology,
+            "--workload", "incast:bytes=500kB", "--cc=nscc,target-us=2").returncode, 0)
+        rows = self.table()
+        self.assertEqual([(row["cc.gamma"], row["workload.senders"]) for row in rows],
+                         [("0.5", "4"), ("0.5", "8"), ("1", "4"), ("1", "8")])
+        kept = [json.loads((self.folder / f"cc.gamma={gamma},workload.senders={n},seed=1.json")
+                           .read_text())["digest"] for gamma in ("0.5", "1") for n in "48"]
+        alone = [self.digest_of(*topology, "--workload", incast + n, "--cc",
+                                "nscc,target-us=2,gamma=" + gamma)
+                 for gamma in ("0.5", "1") for n in "48"]
+        self.assertEqual(kept, alone)
+        self.assertEqual(len(set(kept)), 4)
+
+    def test_values_and_their_parts_are_varied_together(self):
+        self.assertEqual(self.sweep("--vary", "cc=nscc;both,pull=2", "--vary", "cc.gamma=0.5,1",
+                                    *SMALL).returncode, 0)
+        kept = json.loads((self.folder / "cc=both,pull=2,cc.gamma=1,seed=1.json").read_text())
+        self.assertEqual(kept["congestion"], "both,pull=2,gamma=1")
+        self.assertEqual(len(self.table()), 4)
+
     def test_a_folder_of_another_sweep_is_refused(self):
         self.assertEqual(self.sweep(*SMALL).returncode, 0)
         done = self.sweep(*SMALL, "--mtu", "2048")
@@ -105,8 +133,10 @@ class LocalTest(SweepTest):
 
     def test_wrong_usage(self):
         for words in (["--seeds", "3-1"], ["--seeds", "x"], ["--vary", "lb"], ["--jobs", "0"],
-                      ["--nonsense"], ["--program", "/nonexist"]):
+                      ["--nonsense"], ["--program", "/nonexist"], ["--vary", "cc=nscc,gamma=1"],
+                      ["--vary", "cc.gamma=1"], ["--vary", "lb.x=1"], ["--vary", "lb=reps,"]):
             self.look_at_a_line(self.sweep(*words, *SMALL), words)
+            self.assertFalse(self.folder.exists(), words)
         self.folder = pathlib.Path("/proc/nowhere")
         self.look_at_a_line(self.sweep(*SMALL), "/proc/nowhere")
 

@@ -11,9 +11,8 @@ import unittest
 TRANSPORTS = ("roce", "dcqcn", "hpcc", "swift", "srd", "eqds")
 
 
-def run(*options):
-    words = [sys.argv[1], "run", "--quiet", "--topo", "fattree:4", "--workload",
-             "permutation:bytes=200kB", *options]
+def run(*options, workload="permutation:bytes=200kB"):
+    words = [sys.argv[1], "run", "--quiet", "--topo", "fattree:4", "--workload", workload, *options]
     return subprocess.run(words, capture_output=True, text=True, check=False)
 
 
@@ -36,6 +35,25 @@ class Transports(unittest.TestCase):
         for name in TRANSPORTS:
             self.assertIn(f" {name}: ", text)
 
+    def test_constants_of_the_stack_change_the_run(self):
+        incast = "incast:senders=8,bytes=500kB"
+        for plain, changed in (("nscc", "nscc,target-us=1"), ("rccc", "rccc,rate=0.5"),
+                               ("both", "both,first=0,window-max=0.5")):
+            with self.subTest(changed):
+                before, after = (json.loads(run("--cc", cc, "--json", "-", workload=incast).stdout)
+                                 for cc in (plain, changed))
+                self.assertEqual(after["congestion"], changed)
+                self.assertTrue(after["finished"])
+                self.assertNotEqual(before["digest"], after["digest"])
+                self.assertNotEqual(before["end_us"], after["end_us"])
+
+    def test_help_and_lists_of_constants_fit_a_terminal(self):
+        self.assertEqual([x for x in run("--help").stdout.splitlines() if len(x) > 100], [])
+        for name in ("nscc", "rccc", "both"):
+            lines = run("--cc", name + ",").stderr.splitlines()
+            self.assertGreater(len(lines), 8)
+            self.assertLessEqual(max(map(len, lines)), 100, name)
+
     def test_constants_change_the_run(self):
         ends = [json.loads(run("--cc", cc, "--json", "-").stdout)["end_us"]
                 for cc in ("swift", "swift,first-window=2")]
@@ -48,7 +66,11 @@ class Transports(unittest.TestCase):
                 (["--cc", "roce", "--evs", "16"], "has no entropy values"),
                 (["--cc", "swift", "--window-bytes", "9000"], "--cc fixed"),
                 (["--cc", "swift,base=1"], "base-us=20  target delay"),
-                (["--cc", "nscc,base-us=1"], "takes no constants"),
+                (["--cc", "fixed,base-us=1"], "takes no constants"),
+                (["--cc", "nscc,base-us=1"], "\n  gamma=0.8  (0 to 1) "),
+                (["--cc", "rccc,gamma=1"], "\n  pull=4  (1 to 64) "),
+                (["--cc", "both,mean=all"], "time or htsim or samples is needed"),
+                (["--cc", "nscc,base-rtt-us=1e6"], "bandwidth-delay product"),
                 (["--cc", "hope"], "not in {"),
                 (["--cc", "roce", "--pfc-thresholds", "1:2"], "second is above the first")):
             with self.subTest(" ".join(words)):
