@@ -5,6 +5,7 @@
 #include "sim/fabric/run.h"
 #include "sim/fabric/units.h"
 #include "sim/traffic/matrix.h"
+#include "sim/traffic/quantity.h"
 #include "sim/traffic/request.h"
 #include "sim/training/step_traffic.h"
 #include "sim/training/training_file.h"
@@ -40,6 +41,7 @@ struct Options {
   bool is_adaptive = false;
   bool is_pfc = false;
   std::string pfc_thresholds;  // octets, off:on
+  std::string ecn;             // low:high
   bool is_evs_given = false;
   double queue_bdp = 0;  // 0: as the specification says
   double buffer_mb = 0;
@@ -136,6 +138,46 @@ void set_thresholds(SwitchConfig& switches, const std::string& text) {
   switches.pfc = true;
 }
 
+// "0.2" is a share of the BDP, "40kB" are octets.
+uint32_t threshold_of(const std::string& text, const NetworkFacts& facts) {
+  double value = -1;
+  const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
+  const bool is_plain = error == std::errc() && end == text.data() + text.size();
+  const double bytes =
+      is_plain ? value * facts.bdp_bytes : sim::parse_quantity(text, sim::Unit::bytes);
+  if (!(bytes >= 0)) throw TopologyError("'" + text + "' is no threshold");
+  return static_cast<uint32_t>(std::min<double>(bytes, UINT32_MAX));
+}
+
+void check_marks(const RunPlan& plan, const NetworkFacts& facts) {
+  const std::string& name = plan.stack.congestion;
+  const auto* const model = sim::transports::transport_named(name);
+  if (model == nullptr) return;
+  const std::string start = "--ecn: --cc " + std::string(model->name);
+  if (!model->uses_marks) throw TopologyError(start + " does not use marks");
+  sim::transports::Marking own;
+  if (!sim::transports::make_transport(name)->marking(network_of(facts, {}, 0), own)) return;
+  throw TopologyError(start + " has thresholds of its own; give mark-low-us= and mark-high-us= " +
+                      "behind the name");
+}
+
+// "0.2:0.8" or "40kB:150kB"; equal ones: all above is marked.
+void set_marks(RunPlan& plan, const std::string& text, const NetworkFacts& facts) {
+  check_marks(plan, facts);
+  const size_t colon = text.find(':');
+  try {
+    plan.switches.ecn_low = threshold_of(text.substr(0, colon), facts);
+    plan.switches.ecn_high =
+        threshold_of(colon == std::string::npos ? "" : text.substr(colon + 1), facts);
+  } catch (const std::runtime_error&) {
+    throw TopologyError("--ecn '" + text + "'; write two thresholds, in BDP or with a unit, such " +
+                        "as 0.2:0.8 or 40kB:150kB");
+  }
+  if (plan.switches.ecn_low > plan.switches.ecn_high) {
+    throw TopologyError("--ecn '" + text + "': the first is above the second");
+  }
+}
+
 // Options that a comparison transport does not support.
 void check_options(const Options& o) {
   check_choice(o.stack);
@@ -178,6 +220,7 @@ void set_switches(RunPlan& plan, const Options& o, const NetworkFacts& facts) {
   plan.switches.adaptive = o.is_adaptive;
   plan.switches.pfc = o.is_pfc;
   if (!o.pfc_thresholds.empty()) set_thresholds(plan.switches, o.pfc_thresholds);
+  if (!o.ecn.empty()) set_marks(plan, o.ecn, facts);
 }
 
 void set_times(RunPlan& plan, const Options& o) {
@@ -296,6 +339,9 @@ void add_switch_options(CLI::App& run, Options& o) {
       ->check(number_between(0, 1e6));
   run.add_option("--buffer-mb", o.buffer_mb, "Buffer of a switch for all queues; 0: no limit")
       ->check(number_between(0, 1e9));
+  run.add_option("--ecn", o.ecn,
+                 "Data in a queue from which on some packets are marked, and from which\n"
+                 "on all are, in BDP or octets: 0.2:0.8 (default) or 40kB:150kB");
   run.add_flag("--no-trim", o.is_trimming_off, "Switches drop packets instead of trimming them");
   run.add_flag("--adaptive", o.is_adaptive, "Switches send each packet to the shortest queue");
   run.add_flag("--pfc", o.is_pfc, "Switches pause the senders of a full queue");

@@ -175,6 +175,7 @@ nlohmann::json json_of_run(const AskedFor& asked, const RunPlan& plan, const Run
           {"packet_bytes", r.facts.packet_bytes},
           {"base_rtt_us", us(r.facts.base_rtt)},
           {"bdp_bytes", r.facts.bdp_bytes},
+          {"ecn_bytes", {plan.switches.ecn_low, plan.switches.ecn_high}},
           {"end_us", us(r.end)},
           {"finished", r.is_finished},
           {"digest", digest_text(r)},

@@ -67,6 +67,40 @@ class RunTest(unittest.TestCase):
         self.assertEqual(paused["events"],
                          [{"event": "pauses", "count": paused["totals"]["pauses"]}])
 
+    def test_thresholds_of_marks(self):
+        """The BDP of a fattree:4 is 178,880 octets: 0.2 and 0.8 are 9 and 35 packets of 4,160."""
+        words = ["--topo", "fattree:4", "--workload", "incast:senders=8,bytes=500kB"]
+        plain, same = (self.result(*words, *ecn) for ecn in ([], ["--ecn", "37440B:145.6kB"]))
+        self.assertEqual(plain["ecn_bytes"], [37440, 145600])
+        self.assertEqual(same["digest"], plain["digest"])
+        marks = {}
+        for ecn, octets in (("0.5:0.5", [89440, 89440]), ("0:0", [0, 0]), ("9:20kB", None),
+                            ("0.1:40kB", [17888, 40000]), ("1e9:1e9", [2 ** 32 - 1] * 2)):
+            if octets is None:
+                self.assertEqual(self.run_it(*words, "--ecn", ecn).returncode, 2)
+                continue
+            got = self.result(*words, "--ecn", ecn)
+            self.assertEqual(got["ecn_bytes"], octets)
+            marks[ecn] = got["totals"]["marked"]
+        self.assertEqual(marks["1e9:1e9"], 0)
+        self.assertGreater(marks["0:0"], marks["0.1:40kB"])
+        self.assertGreater(marks["0.1:40kB"], plain["totals"]["marked"])
+        self.assertGreater(plain["totals"]["marked"], 0)
+
+    def test_wrong_thresholds_of_marks_are_refused(self):
+        for words, text in ((["0.8:0.2"], "the first is above the second"),
+                            (["0.2"], "write two thresholds"), (["0.2:"], "write two thresholds"),
+                            (["-1:1"], "write two thresholds"), (["a:b"], "write two thresholds"),
+                            (["nan:1"], "write two thresholds"),
+                            (["0.2:0.8", "--cc", "swift"], "swift does not use marks"),
+                            (["0.2:0.8", "--cc", "dcqcn,gain=0.1"], "mark-low-us=")):
+            done = self.run_it("--topo", "fattree:4", "--workload", "permutation", "--ecn", *words)
+            self.assertEqual((done.returncode, done.stdout), (2, ""), words)
+            self.assertRegex(done.stderr, r"\Auet_sim: --ecn[^\n]*\n\Z", words)
+            self.assertIn(text, done.stderr)
+        self.assertEqual(self.run_it("--topo", "fattree:4", "--workload", "permutation:bytes=50kB",
+                                     "--cc", "eqds", "--ecn", "0.2:0.8").returncode, 0)
+
     def test_a_run_that_is_cut_off_ends_at_its_time(self):
         words = ["--topo", "fattree:4", "--workload", "permutation:bytes=20MB", "--until", "100us"]
         self.assertEqual(self.result(*words, status=1)["end_us"], 100)
