@@ -47,11 +47,23 @@ def seeds_of(text):
 WITH_PARTS = {"cc": ",", "topo": ",", "workload": ":"}  # what is before the first part
 
 
+# Options of uet_sim run that the sweep gives to each point, and what to use instead.
+OF_THE_SWEEP = {
+    "seed": "give --seeds FIRST-LAST to the sweep",
+    "json": "the sweep writes a JSON file for each point into its folder",
+    "report": "a sweep draws no pages; use uet_sim run --report for the point of interest",
+}
+
+
 def varied(text):
     name, equals, values = text.partition("=")
+    name = name.removeprefix("--")
     if not equals or not re.fullmatch(r"[a-z][a-z-]*(\.[a-z][a-z_-]*)?", name) or not values:
-        raise argparse.ArgumentTypeError(f"{text} is not OPTION=VALUE,VALUE...")
+        raise argparse.ArgumentTypeError(
+            f"{text} is not OPTION=VALUE,VALUE..., such as lb=mixed,reps")
     option, dot, _ = name.partition(".")
+    if option in OF_THE_SWEEP:
+        raise argparse.ArgumentTypeError(f"--{option} cannot be varied; {OF_THE_SWEEP[option]}")
     if dot and option not in WITH_PARTS:
         raise argparse.ArgumentTypeError(f"{text}: only {', '.join(WITH_PARTS)} have parts")
     split = values.split(";" if ";" in values else ",")
@@ -201,12 +213,29 @@ class Progress:
               flush=True)
 
 
-def check_parts(parser, names, rest):
-    """Parts of values need the values."""
+def check_rest(parser, rest):
+    """Options behind -- that every point would refuse, or that overwrite each other's files."""
+    for name, instead in OF_THE_SWEEP.items():
+        if words_of(rest, name) is not None:
+            parser.error(f"--{name} cannot be behind --; {instead}")
+
+
+def check_varied(parser, names, rest, program):
+    """Each is an option of uet_sim run, given once; parts of values need the values."""
+    known = None
     for name in names:
         option, dot, _ = name.partition(".")
+        if names.count(name) > 1:
+            parser.error(f"--vary {name} is there twice; give all its values at once")
         if dot and option not in names and not words_of(rest, option):
             parser.error(f"--vary {name} needs --{option} behind --, whose value it is a part of")
+        if not dot and words_of(rest, option) is not None:
+            parser.error(f"--{name} is varied and also behind --; leave one out")
+        known = known or subprocess.run([program, "run", "--help"], capture_output=True, text=True,
+                                        check=False).stdout
+        if known and not re.search(rf"--{option}\b(?!-)", known):
+            parser.error(f"--vary {name}: uet_sim run has no option --{option}; uet_sim run --help "
+                         "lists them")
 
 
 def arguments():
@@ -224,8 +253,10 @@ def arguments():
     if options.help:
         print(__doc__.strip())
         sys.exit(0)
-    if options.folder is None or options.jobs < 1:
-        parser.error("a folder is needed, and a number of jobs above 0")
+    if options.folder is None:
+        parser.error("a folder is needed")
+    if options.jobs < 1:
+        parser.error(f"--jobs {options.jobs}: a number above 0 is needed")
     beside = pathlib.Path(__file__).resolve().parent / "uet_sim"
     options.program = options.program or (str(beside) if beside.exists()
                                           else shutil.which("uet_sim"))
@@ -234,7 +265,8 @@ def arguments():
     if shutil.which(options.program) is None:
         parser.error(f"--program {options.program}: no program that can be run")
     rest = words[cut + 1:]
-    check_parts(parser, [name for name, _ in options.vary], rest)
+    check_rest(parser, rest)
+    check_varied(parser, [name for name, _ in options.vary], rest, options.program)
     return options, rest
 
 

@@ -140,6 +140,31 @@ class LocalTest(SweepTest):
         self.folder = pathlib.Path("/proc/nowhere")
         self.look_at_a_line(self.sweep(*SMALL), "/proc/nowhere")
 
+    def test_what_every_point_would_refuse_is_refused_at_once(self):
+        for words, text in (
+                (["--vary", "foo=1,2"], "no option --foo; uet_sim run --help"),
+                (["--vary", "link=1,2"], "no option --link;"),
+                (["--vary", "foo="], "foo= is not OPTION=VALUE"),
+                (["--vary", "seed=1,2"], "give --seeds FIRST-LAST"),
+                (["--vary", "json=a,b"], "a JSON file for each point"),
+                (["--vary", "report=a,b"], "uet_sim run --report"),
+                (["--vary", "topo=fattree:4,fattree:8"], "leave one out"),
+                (["--vary", "lb=reps", "--vary", "lb=mixed"], "there twice"),
+                (["--jobs", "0"], "--jobs 0: a number above 0"),
+                (["--jobs", "-1"], "--jobs -1: a number above 0")):
+            done = self.sweep(*words, *SMALL)
+            self.look_at_a_line(done, words)
+            self.assertIn(text, done.stderr)
+            self.assertFalse(self.folder.exists(), words)
+        for words, text in ((["--json", "a"], "a JSON file for each point"),
+                            (["--json=a"], "a JSON file for each point"),
+                            (["--seed", "3"], "give --seeds FIRST-LAST"),
+                            (["--report", "a"], "uet_sim run --report")):
+            done = self.sweep(*SMALL, *words)
+            self.look_at_a_line(done, words)
+            self.assertIn(text, done.stderr)
+            self.assertFalse(self.folder.exists(), words)
+
     def look_at_a_line(self, done, words):
         self.assertEqual((done.returncode, done.stdout), (2, ""), words)
         self.assertRegex(done.stderr, r"\Auet_sim_sweep: [^\n]+\n\Z", words)
