@@ -79,6 +79,37 @@ std::string words_of(const nlohmann::json& result) {
   return out + ", seed " + std::to_string(result.value("seed", uint64_t{0}));
 }
 
+// From, to and octets of the flows, in their order.
+nlohmann::json pairs_of(const nlohmann::json& result) {
+  auto out = nlohmann::json::array();
+  const auto flows = result.find("flows");
+  if (flows == result.end() || !flows->is_array()) return out;
+  for (const nlohmann::json& flow : *flows) {
+    out.push_back({flow.value("from", 0), flow.value("to", 0), flow.value("bytes", uint64_t{0})});
+  }
+  return out;
+}
+
+// In what runs the two are not alike, and both sides in words.
+struct Difference {
+  std::string what, before, after;
+};
+
+// Other algorithms and seeds are what one compares.
+std::vector<Difference> differences_of(const nlohmann::json& before, const nlohmann::json& after) {
+  std::vector<Difference> out;
+  for (const char* key : {"topology", "matrix", "workload", "plan"}) {
+    const std::string a = before.value(key, ""), b = after.value(key, "");
+    if (a != b) out.push_back({key, a.empty() ? "none" : a, b.empty() ? "none" : b});
+  }
+  const nlohmann::json a = pairs_of(before), b = pairs_of(after);
+  if (a == b) return out;
+  const bool is_count = a.size() != b.size();
+  out.push_back({"flows", std::to_string(a.size()),
+                 std::to_string(b.size()) + (is_count ? "" : " with other hosts or octets")});
+  return out;
+}
+
 std::string change_of(const Row& row) {
   if (std::isinf(row.percent())) return "from 0";
   std::array<char, 32> out{};
@@ -86,10 +117,32 @@ std::string change_of(const Row& row) {
   return out.data();
 }
 
+// The numbers can be compared for other topologies, and for flows that another seed has drawn.
+bool is_other_traffic(const std::vector<Difference>& differences, bool is_other_seed) {
+  for (const Difference& d : differences) {
+    if (d.what != "topology" && !(d.what == "flows" && is_other_seed)) return true;
+  }
+  return false;
+}
+
+void print_differences(const nlohmann::json& before, const nlohmann::json& after) {
+  const std::vector<Difference> differences = differences_of(before, after);
+  for (const Difference& d : differences) {
+    std::printf("%s differ%s: A %s, B %s\n", d.what.c_str(), d.what == "flows" ? "" : "s",
+                d.before.c_str(), d.after.c_str());
+  }
+  const bool is_other_seed = before.value("seed", uint64_t{0}) != after.value("seed", uint64_t{0});
+  if (is_other_traffic(differences, is_other_seed)) {
+    std::printf("A and B have other traffic: the numbers say little about each other\n");
+  }
+  if (!differences.empty()) std::printf("\n");
+}
+
 void print_comparison(const std::vector<Row>& rows, const CompareOptions& o,
                       const nlohmann::json& before, const nlohmann::json& after) {
   std::printf("A  %s: %s\nB  %s: %s\n\n", o.before.c_str(), words_of(before).c_str(),
               o.after.c_str(), words_of(after).c_str());
+  print_differences(before, after);
   std::printf("%-14s %12s %12s %10s\n", "", "A", "B", "B to A");
   for (const Row& row : rows) {
     const int digits = row.measure->is_time ? 1 : 0;
@@ -100,8 +153,12 @@ void print_comparison(const std::vector<Row>& rows, const CompareOptions& o,
   if (!after.value("finished", true)) std::printf("B has not finished\n");
 }
 
-void print_comparison_json(const std::vector<Row>& rows, const CompareOptions& o, bool is_worse) {
-  auto list = nlohmann::json::array();
+void print_comparison_json(const std::vector<Row>& rows, const CompareOptions& o,
+                           const std::vector<Difference>& differences, bool is_worse) {
+  auto list = nlohmann::json::array(), differing = nlohmann::json::array();
+  for (const Difference& d : differences) {
+    differing.push_back({{"name", d.what}, {"a", d.before}, {"b", d.after}});
+  }
   for (const Row& row : rows) {
     const bool is_finite = std::isfinite(row.percent());
     list.push_back({{"name", row.measure->name},
@@ -113,6 +170,7 @@ void print_comparison_json(const std::vector<Row>& rows, const CompareOptions& o
   const nlohmann::json out{{"a", o.before},
                            {"b", o.after},
                            {"limit_percent", o.limit_percent},
+                           {"differences", differing},
                            {"rows", list},
                            {"worse", is_worse}};
   std::printf("%s\n", out.dump(1).c_str());
@@ -128,7 +186,7 @@ int compare(const CompareOptions& o) {
       is_worse |= rows.back().percent() > o.limit_percent;
     }
     if (o.is_json) {
-      print_comparison_json(rows, o, is_worse);
+      print_comparison_json(rows, o, differences_of(before, after), is_worse);
     } else {
       print_comparison(rows, o, before, after);
     }

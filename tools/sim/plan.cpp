@@ -97,6 +97,19 @@ AllReduceAnswer all_reduce(const PlanOptions& o, const sim::Training& t) {
   return a;
 }
 
+// The work is given once: as such, or by parameters and tokens. With a step both of these say what
+// the step is, and how many.
+std::string problem_of_work(const PlanOptions& o, bool wants_step) {
+  if (!o.work || wants_step) return "";
+  const bool has_parameters = is_given(o, "parameters");
+  if (!o.tokens && !has_parameters) return "";
+  return std::string("--work is the whole work, so ") +
+         (!o.tokens        ? "--parameters"
+          : has_parameters ? "--parameters and --tokens"
+                           : "--tokens") +
+         " would not count; give one or the other";
+}
+
 // Why the question cannot be answered; empty: it can.
 std::string problem_of(const PlanOptions& o, const sim::Training& t) {
   const bool wants_step = !o.file.empty() || is_given(o, "layers");
@@ -104,6 +117,7 @@ std::string problem_of(const PlanOptions& o, const sim::Training& t) {
     return "what to plan? Give --work, --parameters with --tokens, --all-reduce, or a file";
   }
   if (o.work && *o.work <= 0) return "--work is above 0";
+  if (const std::string what = problem_of_work(o, wants_step); !what.empty()) return what;
   if (!o.work && o.tokens && !(t.model.parameters > 0)) return "--tokens needs --parameters";
   if (!o.work && !o.tokens && (o.gpus || o.seconds)) {
     return std::string(o.gpus ? "--gpus" : "--time") + " needs --work or --tokens";

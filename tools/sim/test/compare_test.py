@@ -45,6 +45,41 @@ class CompareTest(unittest.TestCase):
         self.assertIn("fattree:4, ring, seed 7", done.stdout)
         self.assertNotIn("worse", done.stdout)
 
+    def differences(self, change):
+        """Between a result and one with some members changed: as text, and by JSON."""
+        base = json.loads(self.result("a").read_text())
+        base["flows"] = [{"from": 0, "to": 1, "bytes": 9}, {"from": 2, "to": 3, "bytes": 9}]
+        for name, members in (("a", {}), ("b", change)):
+            (self.folder / name).write_text(json.dumps({**base, **members}))
+        words = (self.folder / "a", self.folder / "b")
+        text, told = self.compare(*words), json.loads(self.compare(*words, "--json").stdout)
+        self.assertEqual((text.returncode, told["worse"]), (0, False))
+        is_told = "A and B have other traffic" in text.stdout
+        self.assertEqual(is_told, change.keys() & {"seed", "topology"} == set() and
+                         told["differences"] != [])
+        return text.stdout, [(d["name"], d["a"], d["b"]) for d in told["differences"]]
+
+    def test_other_questions_are_named(self):
+        self.assertEqual(self.differences({"seed": 8, "congestion": "rccc"})[1], [])
+        text, found = self.differences({"topology": "fattree:8"})
+        self.assertEqual(found, [("topology", "fattree:4", "fattree:8")])
+        self.assertIn("\ntopology differs: A fattree:4, B fattree:8\n", text)
+        text, found = self.differences({"workload": "", "matrix": "x.cm"})
+        self.assertEqual(found, [("matrix", "none", "x.cm"), ("workload", "ring", "none")])
+        self.assertEqual(self.differences({"plan": "p.toml"})[1], [("plan", "none", "p.toml")])
+        one = {"from": 0, "to": 1, "bytes": 9, "start_us": 7}
+        text, found = self.differences({"flows": [one]})
+        self.assertEqual(found, [("flows", "2", "1")])
+        self.assertIn("\nflows differ: A 2, B 1\n", text)
+        for member in ("from", "to", "bytes"):
+            other = {"from": 2, "to": 3, "bytes": 9, member: 5}
+            self.assertEqual(self.differences({"flows": [one, other]})[1],
+                             [("flows", "2", "2 with other hosts or octets")])
+        text, found = self.differences({"flows": [one], "seed": 8})
+        self.assertEqual(found, [("flows", "2", "1")])
+        same = [one, {"from": 2, "to": 3, "bytes": 9}]
+        self.assertEqual(self.differences({"flows": same})[1], [])
+
     def test_each_measure_counts_alone(self):
         a = self.result("a")
         for key, name in (("fct_mean_us", "FCT mean, us"), ("fct_p50_us", "FCT p50, us"),

@@ -120,6 +120,12 @@ class PlanTest(Case):
         self.misuse("--work: 'much' is not work, such as 430ZFLOP", "plan", "--work", "much")
         self.misuse("--dp: '1.5' is not a whole number", "plan", "--dp", "1.5")
         self.misuse("--tokens needs --parameters", "plan", "--tokens", "1T")
+        for words, what in ((["--tokens", "1T"], "--tokens"),
+                            (["--parameters", "70B"], "--parameters"),
+                            (["--tokens", "1T", "--parameters", "70B"],
+                             "--parameters and --tokens")):
+            self.misuse(f"--work is the whole work, so {what} would not count", "plan", "--work",
+                        "430ZFLOP", *words)
         self.misuse("--ranks needs --all-reduce", "plan", "--work", 1, "--ranks", 8)
         self.misuse("--all-reduce needs --ranks", "plan", "--all-reduce", 1)
         self.misuse("one of --gpus and --time", "plan", "--work", 1, "--gpus", 1, "--time", 1)
