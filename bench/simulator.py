@@ -1,8 +1,9 @@
 #!/usr/bin/env python3
-"""Runs uet_sim run with a failed link, and with many hosts, and writes tables of docs/simulator.md.
+"""Runs uet_sim run with a failed link, and with many hosts, and writes tables of docs/simulator.md
+and of docs/howto/simulator.md.
 bench/fabric.py writes those that compare it with htsim.
 
-Usage: bench/simulator.py failure|speed|growth|swarm UET_SIM
+Usage: bench/simulator.py failure|speed|growth|swarm|howto UET_SIM
 
 failure: a permutation of 8 MB in which one uplink of eight of a leaf fails and nobody reroutes,
   with ten seeds.
@@ -10,8 +11,10 @@ speed: processor time and memory of large runs; the machine is to do nothing els
 growth: processor time from 128 to 8,192 hosts, and from 1,024 to 16,384 flows of 1,024 hosts, with
   a picture in docs/pictures; needs python3-matplotlib.
 swarm: packets per processor second of uet_sim without a subcommand, medians of five runs.
+howto: all tables of docs/howto/simulator.md, from its commands; about 20 s.
 The matrices are those of UET_GOLDEN_DIR (../shared/golden), folder htsim.
 """
+import csv
 import json
 import math
 import os
@@ -24,6 +27,7 @@ import tempfile
 
 ROOT = pathlib.Path(__file__).resolve().parents[1]
 PAGE = ROOT / "docs" / "simulator.md"
+HOWTO = ROOT / "docs" / "howto" / "simulator.md"
 PICTURE = ROOT / "docs" / "pictures" / "growth.svg"
 GOLDEN = pathlib.Path(os.environ.get("UET_GOLDEN_DIR", ROOT.parent / "shared" / "golden")) / "htsim"
 
@@ -225,16 +229,105 @@ def growth(program):
     return lines
 
 
+OVERSUBSCRIBED = "leafspine:8x16x4"
+TRANSPORTS = ("nscc", "roce --pfc", "dcqcn --pfc", "hpcc --pfc", "swift", "srd", "eqds", "roce")
+
+
+def row(*cells):
+    return "| " + " | ".join(str(cell) for cell in cells) + " |"
+
+
+def spines(program):
+    lines = ["| | end of the all-to-all, us | flow, mean us | p50 us | p99 us | "
+             "utilisation of the hosts' links |", "|---|---|---|---|---|---|"]
+    for topology in ("leafspine:4x8x8", "leafspine:4x8x2"):
+        got, _, _ = run(program, ["--topo", topology, "--workload",
+                                  "all-to-all:bytes=200kB,parallel=4"])
+        t = got["totals"]
+        lines.append(row(f"`{topology}`", f"{got['end_us']:,.0f}", f"{t['fct_mean_us']:,.0f}",
+                         f"{t['fct_p50_us']:,.0f}", f"{t['fct_p99_us']:,.0f}",
+                         f"{t['utilisation']:.2f}"))
+    return lines
+
+
+def of_permutation(program):
+    lines = ["| | mean us | max us |", "|---|---|---|"]
+    for cc in TRANSPORTS:
+        t = run(program, ["--topo", OVERSUBSCRIBED, "--workload", "permutation:bytes=2MB", "--cc",
+                          *cc.split()])[0]["totals"]
+        lines.append(row(f"`--cc {cc}`", f"{t['fct_mean_us']:,.0f}", f"{t['fct_max_us']:,.0f}"))
+    return lines
+
+
+def with_victim(program, folder):
+    """The matrix of the page: an incast to host 0, and one flow to its neighbour."""
+    path = pathlib.Path(folder) / "incast.cm"
+    subprocess.run([program, "traffic", "incast", "--hosts", "128", "--senders", "32", "--bytes",
+                    "2MB", "--seed", "1", "-o", path], check=True)
+    text = path.read_text().replace("Connections 32", "Connections 33")
+    path.write_text(text + "127->1 start 0 size 2000000\n")
+    return path
+
+
+def times_of(result):
+    """The longest flow of the incast, and the victim."""
+    spans = [(flow["to"], flow["finish_us"] - flow["start_us"]) for flow in result["flows"]]
+    return (max(span for to, span in spans if to == 0),
+            next(span for to, span in spans if to == 1))
+
+
+def of_victim(program):
+    lines = ["| | incast, max us | victim us | longest queue kB |", "|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        path = with_victim(program, folder)
+        for cc in TRANSPORTS:
+            if cc == "srd":
+                continue
+            got, _, _ = run(program, ["--topo", OVERSUBSCRIBED, "--matrix", path, "--cc",
+                                      *cc.split()])
+            queue = max(port["data_max_bytes"] for port in got["ports"]) / 1000
+            lines.append(row(f"`--cc {cc}`", *(f"{us:,.0f}" for us in times_of(got)),
+                             f"{queue:,.0f}"))
+    return lines
+
+
+def of_targets(program):
+    lines = ["| target-us | mean us | p99 us | max us | trimmed |", "|---|---|---|---|---|"]
+    with tempfile.TemporaryDirectory() as folder:
+        subprocess.run([program, "sweep", folder, "--seeds", "1-5", "--vary",
+                        "cc.target-us=1,3.5,7,14,28", "--", "--cc", "nscc", "--topo",
+                        OVERSUBSCRIBED, "--workload", "permutation:bytes=2MB"],
+                       check=True, stderr=subprocess.DEVNULL)
+        with open(pathlib.Path(folder) / "table.csv", newline="") as file:
+            points = list(csv.DictReader(file))
+    for target in dict.fromkeys(point["cc.target-us"] for point in points):
+        some = [point for point in points if point["cc.target-us"] == target]
+        lines.append(row(target, *(f"{sum(float(p[name]) for p in some) / len(some):,.0f}" for name
+                                   in ("fct_mean_us", "fct_p99_us", "fct_max_us", "trimmed"))))
+    return lines
+
+
+def put(page, name, lines):
+    """Between the two marks of that name in a page."""
+    print("\n".join(lines))
+    begin, end = f"<!-- {name} -->\n", f"<!-- end of {name} -->"
+    before, rest = page.read_text().split(begin)
+    page.write_text(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+
+
 def main():
     tables = {"failure": failure, "speed": speed, "growth": growth, "swarm": swarm}
-    if len(sys.argv) != 3 or sys.argv[1] not in tables:
-        sys.stderr.write("simulator.py: give one of " + ", ".join(tables) + ", and uet_sim\n")
+    howto = {"spines": spines, "permutation": of_permutation, "victim": of_victim,
+             "targets": of_targets}
+    if len(sys.argv) != 3 or sys.argv[1] not in [*tables, "howto"]:
+        sys.stderr.write("simulator.py: give one of " + ", ".join(tables) + ", howto, and "
+                         "uet_sim\n")
         sys.exit(2)
-    lines = tables[sys.argv[1]](sys.argv[2])
-    print("\n".join(lines))
-    begin, end = f"<!-- {sys.argv[1]} -->\n", f"<!-- end of {sys.argv[1]} -->"
-    before, rest = PAGE.read_text().split(begin)
-    PAGE.write_text(before + begin + "\n".join(lines) + "\n" + end + rest.split(end)[1])
+    if sys.argv[1] == "howto":
+        for name, table in howto.items():
+            put(HOWTO, name, table(sys.argv[2]))
+    else:
+        put(PAGE, sys.argv[1], tables[sys.argv[1]](sys.argv[2]))
 
 
 if __name__ == "__main__":
