@@ -58,7 +58,8 @@ Both ends are pinned, one processor each, over a veth pair.
   -h, --help    this text
 
 Ratios uet/peer: of times (us, s/GB) below 1, of bandwidths (MB/s) above 1 where uet is better. A
-goal is what was wanted beside tcp.
+goal is what was wanted beside tcp. Packets lost at random, and senders behind a slow port, are the
+matter of bench/network.py loss and bench/network.py incast.
 Exit status: 0 when every run finished, 1 otherwise, 2 wrong usage.
 HELP
 }
@@ -77,7 +78,11 @@ while [ $# -gt 0 ]; do
     --loopback) loopback=1 ;;
     --busy|--no-shm) args+=("$1") ;;
     -h|--help) usage; exit 0 ;;
-    *) unknown "$1" ;;
+    *)
+      if [[ $1 =~ ^--(loss|delay-us)(=|$) ]]; then
+        misuse "unknown option $1; for bandwidth under loss see bench/network.py loss"
+      fi
+      unknown "$1" ;;
   esac
   shift
 done

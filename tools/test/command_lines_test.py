@@ -79,6 +79,11 @@ class CommandLinesTest(unittest.TestCase):
             for command in COMMANDS[program.name]:
                 self.assert_misuse("--nonsense", program, *command, "--nonsense")
 
+    def test_loss_is_measured_by_another_program(self):
+        for script in ("bench/peers.sh", "tools/bench_peers.sh"):
+            for option in ("--loss", "--loss=1", "--delay-us"):
+                self.assert_misuse("see bench/network.py loss", ROOT / script, option)
+
     def test_words_that_are_not_asked_for(self):
         for script in SHELL:
             self.assert_misuse("surplus", script, "surplus")
