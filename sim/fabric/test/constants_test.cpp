@@ -28,7 +28,7 @@ std::string problem_of(const std::string& congestion) {
   return "";
 }
 
-// [CMS-049 .. CMS-062] As the table of the specification has them.
+// [CMS-190] As the table of the specification has them.
 TEST(ConstantsTest, EachConstantOfNsccReachesItsMember) {
   const cms::Config c = config_with(
       "nscc,target-us=6.5,window-max=2,alpha=3,fi=4,fi-scale=0.5,eta=0.2,gamma=0.7,max-md=0.6,"
@@ -56,7 +56,7 @@ TEST(ConstantsTest, EachConstantOfNsccReachesItsMember) {
   EXPECT_EQ(c.base_rtt, Duration::microseconds(20));
 }
 
-// [CMS-121, CMS-125, CMS-129, CMS-131, CMS-132, CMS-136, CMS-141]
+// [CMS-190]
 TEST(ConstantsTest, EachConstantOfCreditReachesItsMember) {
   for (const char* const name : {"rccc", "both"}) {
     const cms::Config c = config_with(std::string(name) +
@@ -74,7 +74,8 @@ TEST(ConstantsTest, EachConstantOfCreditReachesItsMember) {
   EXPECT_EQ(config_with("both,gamma=0.1").nscc.gamma_permille, 100u);
 }
 
-// The defaults that the list shows are those of the Config, so giving them changes nothing.
+// [CMS-190] The defaults that the list shows are those of the Config, so giving them changes
+// nothing.
 TEST(ConstantsTest, DefaultsOfTheListChangeNoPacket) {
   const auto digest = [](const std::string& congestion) {
     RunPlan plan;
