@@ -46,7 +46,6 @@ def seeds_of(text):
 
 WITH_PARTS = {"cc": ",", "topo": ",", "workload": ":"}  # what is before the first part
 
-
 # Options of uet_sim run that the sweep gives to each point, and what to use instead.
 OF_THE_SWEEP = {
     "seed": "give --seeds FIRST-LAST to the sweep",
@@ -69,11 +68,11 @@ def varied(text):
     split = values.split(";" if ";" in values else ",")
     if "" in split:
         raise argparse.ArgumentTypeError(f"{text} has an empty value")
-    if option in WITH_PARTS and not dot and (wrong := [v for v in split if "=" in v.split(":")[0]
-                                                       .split(",")[0]]):
-        raise argparse.ArgumentTypeError(
-            f"{text}: {wrong[0]} is no value of --{option}; separate values with commas by ;, or "
-            f"vary a part, as in --vary {option}.{wrong[0]}")
+    for value in split:
+        if option in WITH_PARTS and not dot and "=" in re.split("[:,]", value)[0]:
+            raise argparse.ArgumentTypeError(
+                f"{text}: {value} is no value of --{option}; separate values with commas by ;, or "
+                f"vary a part, as in --vary {option}.{value}")
     return name, split
 
 
@@ -220,16 +219,27 @@ def check_rest(parser, rest):
             parser.error(f"--{name} cannot be behind --; {instead}")
 
 
-def check_varied(parser, names, rest, program):
+def check_part(parser, vary, rest, name):
+    """The value that it is a part of is there, without that part."""
+    option, _, part = name.partition(".")
+    wholes = dict(vary).get(option) or [words_of(rest, option)]
+    for whole in wholes:
+        if not whole:
+            parser.error(f"--vary {name} needs --{option} behind --, whose value it is a part of")
+        if re.search(rf"[:,]{part}=", whole):
+            parser.error(f"--vary {name}: {whole} has {part} already; leave it out")
+
+
+def check_varied(parser, vary, rest, program):
     """Each is an option of uet_sim run, given once; parts of values need the values."""
-    known = None
+    known, names = None, [name for name, _ in vary]
     for name in names:
         option, dot, _ = name.partition(".")
         if names.count(name) > 1:
             parser.error(f"--vary {name} is there twice; give all its values at once")
-        if dot and option not in names and not words_of(rest, option):
-            parser.error(f"--vary {name} needs --{option} behind --, whose value it is a part of")
-        if not dot and words_of(rest, option) is not None:
+        if dot:
+            check_part(parser, vary, rest, name)
+        elif words_of(rest, option) is not None and option != "fail":  # links fail together
             parser.error(f"--{name} is varied and also behind --; leave one out")
         known = known or subprocess.run([program, "run", "--help"], capture_output=True, text=True,
                                         check=False).stdout
@@ -266,7 +276,7 @@ def arguments():
         parser.error(f"--program {options.program}: no program that can be run")
     rest = words[cut + 1:]
     check_rest(parser, rest)
-    check_varied(parser, [name for name, _ in options.vary], rest, options.program)
+    check_varied(parser, options.vary, rest, options.program)
     return options, rest
 
 

@@ -84,6 +84,13 @@ class LocalTest(SweepTest):
         self.assertEqual(kept, alone)
         self.assertEqual(len(set(kept)), 4)
 
+    def test_a_failure_is_varied_beside_another_one(self):
+        self.assertEqual(self.sweep("--vary", "fail=tor0:up1@3us,tor1:up1@3us", *SMALL,
+                                    "--fail", "tor2:up0@2us").returncode, 0)
+        for path in self.folder.glob("fail*.json"):
+            self.assertEqual([e["event"] for e in json.loads(path.read_text())["events"]],
+                             ["link", "reroute"] * 2)
+
     def test_values_and_their_parts_are_varied_together(self):
         self.assertEqual(self.sweep("--vary", "cc=nscc;both,pull=2", "--vary", "cc.gamma=0.5,1",
                                     *SMALL).returncode, 0)
@@ -150,6 +157,9 @@ class LocalTest(SweepTest):
                 (["--vary", "report=a,b"], "uet_sim run --report"),
                 (["--vary", "topo=fattree:4,fattree:8"], "leave one out"),
                 (["--vary", "lb=reps", "--vary", "lb=mixed"], "there twice"),
+                (["--vary", "workload.bytes=1kB,2kB"], "bytes=100kB has bytes already"),
+                (["--vary", "cc=rccc;both,pull=2", "--vary", "cc.pull=1,3"],
+                 "both,pull=2 has pull already"),
                 (["--jobs", "0"], "--jobs 0: a number above 0"),
                 (["--jobs", "-1"], "--jobs -1: a number above 0")):
             done = self.sweep(*words, *SMALL)
