@@ -44,7 +44,7 @@
   X(rudi_tx) X(rudi_retx_rto) X(rudi_retx_nack) X(rudi_retx_delayed) X(rudi_responses_rx)          \
   X(rudi_failed) X(rudi_window_stalls) X(rudi_slot_stalls) X(rudi_window_halved) X(rudi_rx)        \
   X(rudi_responses_tx) X(uud_tx) X(uud_rx) X(uud_rate_stalls) X(drop_rudi_unmatched)               \
-  X(drop_rudi_answers_full) X(drop_source_rate) X(probe_rx) X(acks_ask_less)               \
+  X(drop_rudi_answers_full) X(drop_source_rate) X(probe_rx) X(acks_ask_less) X(rcvd_impossible)    \
   X(credit_rx) X(credit_request_rx)                                                                \
   /* receiver credit: as a source [CMS 5.2], as a destination [CMS 5.3] */                         \
   X(credit_clamped) X(credit_old) X(credit_unused) X(credit_request_tx) X(credit_on_trust)         \

@@ -48,6 +48,7 @@ inline constexpr Exempt kExempt[] = {
     {"new_pdc_timeout", "only secured runs can move it"},
     {"nack_tx_new_start_psn", "only secured runs can move it"},
     {"strange_evs", "needs a peer that makes entropy values up"},
+    {"rcvd_impossible", "needs a peer that lies about what it received"},
     {"sack_beyond", "needs a peer that lies about what it received"},
     {"credit_impossible", "no plan draws TFC; pds/test/tfc_test.cpp"},
     {"cells_overrun", "no plan draws TFC; pds/test/tfc_test.cpp"},

@@ -69,7 +69,7 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   Context* context = nullptr;
   Flow* flow = nullptr;  // initiator only
   TxWindow tx;
-  RxWindow rx;
+  [[no_unique_address]] RxWindow rx;  // `losses` begins in the octets that it leaves
   Losses losses;
   PeerRange range;  // of the PSNs we send, at the peer [PDS-035]
   Start start;

@@ -126,7 +126,7 @@ struct Context : ListNode<struct OpenContextTag> {
   // It counts as lost no more: no answer has shown that it is [PDS-254], or it has arrived without
   // being sent again. What an inferred loss took from the window is given back. [CMS-194]
   void on_still_in_flight(Pdc& pdc, const TxSlot& slot, Instant now) {
-    pdc.heard.on_sent(slot.bytes);
+    pdc.heard.on_still_in_flight(slot.bytes);
     ccc.on_still_in_flight(slot.bytes, slot.ev, now, slot.state.is_refundable());
   }
   void forget_mark(const TxSlot& slot) {

@@ -2,7 +2,6 @@
 // the window of NSCC. All numbers by hand: a packet of the bench has 12 + 8 + 1024 octets, 1092
 // nominal ones; a full one of that size of payload may have 1128.
 #include "pds/test/rudi_bench.h"
-#include "pds/tx/heard.h"
 
 namespace uet::pds::test {
 namespace {
@@ -106,31 +105,42 @@ TEST_F(CongestionTest, APlainAckReportsTheAcknowledgedOctets) {
   EXPECT_EQ(after(b, report(b, 8, 5 + 18)), 4u) << "4,608 octets and the 188 that were more before";
 }
 
-// [CMS-042] The sums wrap at 2^24 units, and never fall.
-TEST_F(CongestionTest, TheReportedSumWraps) {
-  Heard h;
-  h.on_sent(10'000);
-  EXPECT_EQ(h.on_rcvd_units(0xFF'FFFF, 10'000), 0u) << "one less than nothing";
-  EXPECT_EQ(h.on_rcvd_units(0x7F'FFFF, 9'000), 9'000u) << "as much as there can be";
-  EXPECT_EQ(h.on_rcvd_units(0xFF'FFFE, 0), 0u);
-  EXPECT_EQ(h.on_rcvd_units(2, 10'000), 4u * 256);
-  EXPECT_EQ(h.on_rcvd_units(1, 10'000), 0u);
-  EXPECT_EQ(h.on_rcvd_units(3, 10'000), 256u) << "counted from 2";
-  EXPECT_EQ(h.balance(), 10'000 - 9'000 - 5 * 256);
-}
-
-// [CMS-042, CMS-065] A peer that claims to have received 2 GiB gets a window for each such ACK, as
-// it would with honest ones, and no more; the claim leaves no state.
-TEST_F(CongestionTest, APeerThatClaimsTooMuchGetsOneWindow) {
+// [CMS-198, CMS-191] A peer that claims to have received more than was sent gets no room for that.
+// The packets that its ACK acknowledges count instead, and not again in a later count: 8 packets
+// are 35 units, of which 17 units are 4 packets.
+TEST_F(CongestionTest, AnImpossibleCountChangesNothing) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(200).size(), 16u);
-  EXPECT_EQ(after(b, report(b, -1, 0x7F'FFFF)), 16u);
-  EXPECT_EQ(after(b, report(b, -1, 0xFF'FFFE)), 16u);
-  EXPECT_EQ(after(b, report(b, -1, 0x7F'FFFD)), 16u);
-  EXPECT_EQ(b.pds->usage().inflight_bytes, 64u * kPacket) << "nothing was acknowledged";
-  EXPECT_EQ(after(b, report(b, 63, 0x7F'FFFD)), 16u) << "begins anew: all is answered";
+  EXPECT_EQ(after(b, report(b, -1, 70)), 0u) << "16 packets are 69 units";
+  EXPECT_EQ(after(b, report(b, -1, 0x7F'FFFF)), 0u);
+  EXPECT_EQ(b.count(Count::rcvd_impossible), 2u);
+  EXPECT_EQ(after(b, report(b, 3, 0x7F'FFFF)), 4u);
+  EXPECT_EQ(after(b, report(b, 7, 35)), 4u);
+  EXPECT_EQ(after(b, report(b, 7, 104)), 0u) << "24 packets are 103 units";
+  EXPECT_EQ(b.count(Count::rcvd_impossible), 4u);
   EXPECT_EQ(b.pds->usage().inflight_bytes, 16u * kPacket);
-  EXPECT_EQ(after(b, report(b, 64, 0x7F'FFFD + 5)), 1u);
+}
+
+// [CMS-198] An impossible count of an ACK for 32 packets, which were reported before: what is in
+// flight, 16 packets, is all that it can free.
+TEST_F(CongestionTest, AnImpossibleCountFreesNoMoreThanIsInFlight) {
+  Bench b(config(), window_of(16));
+  ASSERT_EQ(b.open_initiator(200).size(), 16u);
+  EXPECT_EQ(after(b, report(b, -1, 69)), 16u) << "all may have arrived";
+  EXPECT_EQ(after(b, report(b, -1, 137)), 16u);
+  EXPECT_EQ(after(b, report(b, 31, 0x7F'FFFF)), 16u);
+  EXPECT_EQ(b.count(Count::rcvd_impossible), 1u);
+}
+
+// [CMS-042, CMS-065] A peer may claim early whatever was sent; it gets a window each time, and no
+// more. When nothing is outstanding, what is in flight begins anew.
+TEST_F(CongestionTest, APeerThatClaimsEarlyGetsOneWindow) {
+  Bench b(config(), window_of(16));
+  ASSERT_EQ(b.open_initiator(200).size(), 16u);
+  EXPECT_EQ(after(b, report(b, -1, 69)), 16u);
+  EXPECT_EQ(after(b, report(b, -1, 137)), 16u);
+  EXPECT_EQ(after(b, report(b, 47, 205)), 16u);
+  EXPECT_EQ(b.count(Count::rcvd_impossible), 0u);
 }
 
 // [CMS-069, CMS-094, CMS-096] A cut packet is in flight no more, and takes its size from the

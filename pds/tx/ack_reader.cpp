@@ -6,6 +6,7 @@
 
 #include <algorithm>
 #include <array>
+#include <optional>
 
 namespace uet::pds {
 
@@ -218,8 +219,10 @@ cms::RemoteState AckReader::take_cc_state(Pdc& pdc, const wire::AckCc& cc, uint3
                        int64_t{pdc.losses.lost()} * pdc.context->limits.packet_bytes_max +
                        kRoundingBytes;
   const int64_t most = std::max<int64_t>(sent, acked);
-  r.newly_received_bytes = pdc.heard.on_rcvd_units(
+  const std::optional<uint32_t> reported = pdc.heard.on_rcvd_units(
       s.rcvd_bytes, static_cast<uint32_t>(std::min<int64_t>(most, UINT32_MAX)));
+  if (!reported) res_.counters.add(Count::rcvd_impossible);
+  r.newly_received_bytes = reported ? *reported : pdc.heard.on_acked_instead(acked);
   return r;
 }
 

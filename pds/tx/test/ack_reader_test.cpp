@@ -63,8 +63,8 @@ TEST_F(AckReaderPartTest, AnAckThatProvesItsSenderIsHeard) {
   EXPECT_TRUE(was_heard());
 }
 
-// [CMS-019] A packet that counts as lost, and is answered before it goes again, was in flight: what
-// the peer has received is counted once, by an ACK or by a SACK.
+// [CMS-019, CMS-198] A packet that counts as lost, and is answered before it goes again, was in
+// flight: what the peer has received is counted once, by an ACK or by a SACK. It has left once.
 TEST_F(AckReaderPartTest, APacketThatOnlySeemedLostWasInFlight) {
   for (const bool is_sacked : {false, true}) {
     Pdc& pdc = initiator();
@@ -81,6 +81,7 @@ TEST_F(AckReaderPartTest, APacketThatOnlySeemedLostWasInFlight) {
     cc.state = wire::NsccState{.rcvd_bytes = 8, .ooo_count = 0xFFFF}.pack();
     read(pdc, cc.ack, &cc);
     EXPECT_EQ(pdc.heard.balance(), sent / 2) << is_sacked;
+    EXPECT_EQ(pdc.heard.on_rcvd_units(static_cast<uint32_t>(sent) / 256 + 2, 0), std::nullopt);
     EXPECT_EQ(context_.ccc.inflight_bytes(), static_cast<uint64_t>(sent) / 2);
     EXPECT_EQ(lost(pdc), "");
     pdc.tx.abandon(res_.tx_pool);

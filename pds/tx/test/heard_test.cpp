@@ -1,0 +1,54 @@
+// What the peer reports as received: which counts are believed, and what they free.
+#include "pds/tx/heard.h"
+
+#include <gtest/gtest.h>
+
+namespace uet::pds {
+namespace {
+
+// [CMS-042] The sums wrap at 2^24 units, and never fall.
+TEST(ReportedOctetsTest, TheReportedSumWraps) {
+  Heard h;
+  EXPECT_EQ(h.on_rcvd_units(0xFF'FFFF, 10'000), 0u) << "one less than nothing";
+  for (const uint32_t units : {0x7F'FFFFu, 0xFF'FFFEu}) {
+    h.on_sent(0x7FFF'FF00);
+    EXPECT_EQ(h.on_rcvd_units(units, UINT32_MAX), 0x7FFF'FF00u) << "as much as there can be";
+  }
+  h.on_sent(10'000);
+  EXPECT_EQ(h.on_rcvd_units(2, 10'000), 4u * 256);
+  EXPECT_EQ(h.on_rcvd_units(1, 10'000), 0u);
+  EXPECT_EQ(h.on_rcvd_units(3, 10'000), 256u) << "counted from 2";
+  EXPECT_EQ(h.on_rcvd_units(13, 2'000), 2'000u) << "more is not in flight";
+  EXPECT_EQ(h.balance(), 10'000 - 5 * 256 - 2'000);
+}
+
+// [CMS-198] A count may be as high as all that left, rounded up, and no higher. A resend left once
+// more; a packet that only seemed lost did not.
+TEST(ReportedOctetsTest, ACountIsPossibleUpToAllThatLeft) {
+  Heard h;
+  EXPECT_EQ(h.on_rcvd_units(1, 256), std::nullopt) << "nothing has left";
+  h.on_sent(1'000);
+  EXPECT_EQ(h.on_rcvd_units(5, 10'000), std::nullopt);
+  EXPECT_EQ(h.on_acked(200), 200u) << "it did not show that the peer counts";
+  h.on_gone(800);
+  h.on_still_in_flight(800);
+  EXPECT_EQ(h.on_rcvd_units(5, 10'000), std::nullopt);
+  EXPECT_EQ(h.on_rcvd_units(4, 10'000), 1'024u);
+  h.on_sent(1'000);  // again
+  EXPECT_EQ(h.on_rcvd_units(8, 10'000), 1'024u) << "2,000 octets are 8 units";
+  EXPECT_EQ(h.on_rcvd_units(9, 10'000), std::nullopt);
+}
+
+// [CMS-198] However much was lost, what arrives can be counted.
+TEST(ReportedOctetsTest, MuchThatWasLostMakesNoCountImpossible) {
+  Heard h;
+  for (const uint32_t lost : {1u << 30, 1u << 30, 1u << 30, (1u << 30) - 355}) {
+    h.on_sent(lost);
+    h.on_gone(lost);
+  }
+  h.on_sent(1'024);
+  EXPECT_EQ(h.on_rcvd_units(4, 1'024), 1'024u) << "4 GiB less 100 octets, and these";
+}
+
+}  // namespace
+}  // namespace uet::pds
