@@ -257,6 +257,7 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
   config.ses.payload_mtu = static_cast<uint16_t>(payload_mtu);
   config.pds.private_mark = !owns_uet_port;  // [WIRE-121]
   if (seal_bytes != 0) secure_delivery(*security, config.pds);
+  config.pds.return_class = TrafficClass(settings.data_dscp());  // read data [CMS-171, WIRE-018]
   config.pds.strict_ports = settings.strict_port;
   config.allow = settings.allow;
   // An application with few connections gets small tables.

@@ -63,7 +63,7 @@ EndpointAttributes::EndpointAttributes(const Domain& domain, const fi_info& info
       rx_size(endpoint_queue_size(info.rx_attr != nullptr ? info.rx_attr->size : 0)),
       message_bytes_max(ses::kMaxMessageBytes),
       addr_format(info.addr_format),
-      tc(traffic_class(class_of(info), domain.settings().dscp_data)),
+      tc(traffic_class(class_of(info), domain.settings().data_dscp())),
       tag_format(tag_format_of(info, domain.api_version())),
       mode(domain.settings().mode),
       ordered(asks_for_order(info)),

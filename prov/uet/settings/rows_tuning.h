@@ -170,8 +170,9 @@ inline constexpr Setting kTuningRows[] = {
      "it resumes"},
     {"CCC_IDLE_TIME", Kind::time, "us", 0, 60 * kSecond, UET_STACK(cms.idle_time), "CMS-008",
      "Pause after which a congestion window starts again from its initial value"},
-    {"TRIMMING", Kind::flag, "", 0, 1, UET_STACK(cms.trimming), "CMS-049",
-     "1: the switches trim packets instead of dropping them. UDP sockets never see such packets",
+    {"TRIMMING", Kind::flag, "", 0, 1, UET_FIELD_AND_STACK(trimming, cms.trimming), "CMS-049",
+     "1: the switches trim packets instead of dropping them; data then has a DSCP that they may "
+     "trim (FI_UET_DSCP_DATA). UDP sockets never see trimmed packets",
      "0"},
     {"PACING", Kind::share, "a window in a round trip", 0, 1000, UET_STACK(cms.pacing_percent),
      "ours", "Pace at which a window leaves; 0: at once"},

@@ -162,7 +162,8 @@ inline constexpr Setting kUserRows[] = {
      "Silence of a peer after which operations fail. A peer that answers only with refusals gets "
      "five times as long"},
     {"DSCP_DATA", Kind::count, "", 0, 63, UET_FIELD(dscp_data), "LF-129",
-     "DSCP of requests without a traffic class"},
+     "DSCP of data without a traffic class, and of data that answers reads",
+     "8 with FI_UET_TRIMMING=1, else 0", "8"},
     {"DSCP_ACK", Kind::count, "", 0, 63, UET_STACK(pds.control_dscp), "PDS-069",
      "DSCP of acknowledgements and control packets"},
     {.name = "HELPER",

@@ -77,7 +77,8 @@ struct Settings {
   bool helper = true;
   Duration linger = Duration::seconds(5);  // of fi_close and exit()
   bool stats = true;                       // uet_ctl may ask
-  uint8_t dscp_data = 0;                   // 0 .. 63; of requests without a traffic class
+  std::optional<uint8_t> dscp_data;        // 0 .. 63; of data without a traffic class
+  bool trimming = false;                   // the switches trim [CMS-049]
   bool spec_timers = false;                // TIMERS=spec [PDS-220]
   bool meets_refprov = false;              // INTEROP=refprov [PDS 22]
   bool mr_domain = true;                   // regions without an endpoint are allowed [LF-038]
@@ -87,6 +88,11 @@ struct Settings {
   // The stack's values, and the rows that were set: only these are applied, because a domain has
   // different defaults for some (TIMERS, INTEROP, the socket's buffer).
   fep::Config stack;
+  // DSCP of data without a traffic class. [CMS-171, CMS-173, LF-092]
+  uint8_t data_dscp() const {
+    const wire::Dscp usual = trimming ? wire::Dscp::trimmable : wire::Dscp::no_trim;
+    return dscp_data.value_or(static_cast<uint8_t>(usual));
+  }
   // DSCPs of trimmed packets; bit i: DSCP i. [WIRE-016, WIRE-022]
   uint64_t cut_dscps() const {
     return uint64_t{1} << stack.pds.trimmed_dscp | uint64_t{1} << stack.pds.trimmed_lasthop_dscp;

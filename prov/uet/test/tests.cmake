@@ -296,6 +296,23 @@ if(TARGET rudi_mode_test)
     "FI_PROVIDER_PATH=$<TARGET_FILE_DIR:uet-fi>;FI_PROVIDER=uet;FI_UET_MODE=rudi;\
 FI_UET_IDEMPOTENT=1;FI_UET_PCAP=${CMAKE_CURRENT_BINARY_DIR}/rudi_mode.pcapng")
 endif()
+# The DSCP of data: uet_dscp_test(NAME FILTER PARAMETER=VALUE...).
+uet_add_provider_test(dscp_test prov_test_node)
+function(uet_dscp_test name filter)
+  if(TARGET dscp_test)
+    add_test(NAME dscp_${name}_test COMMAND dscp_test --gtest_filter=${filter})
+    set(dscp_environment "FI_PROVIDER_PATH=$<TARGET_FILE_DIR:uet-fi>;FI_PROVIDER=uet;${ARGN}"
+      "FI_UET_PCAP=${CMAKE_CURRENT_BINARY_DIR}/dscp_${name}.pcapng")
+    set_tests_properties(dscp_${name}_test PROPERTIES LABELS prov TIMEOUT 60
+      FAIL_REGULAR_EXPRESSION "0 tests" ENVIRONMENT "${dscp_environment}")
+  endif()
+endfunction()
+if(TARGET dscp_test)
+  set_tests_properties(dscp_test PROPERTIES ENVIRONMENT_MODIFICATION "GTEST_FILTER=set:-*")
+endif()
+uet_dscp_test(dropping *WithoutTrimming* FI_UET_TRIMMING=0)
+uet_dscp_test(trimming *WithTrimming* FI_UET_TRIMMING=1)
+uet_dscp_test(chosen *ChosenDscp* FI_UET_TRIMMING=1 FI_UET_DSCP_DATA=10)
 # Messages in other forms than the default: uet_form_test(NAME FILTER PARAMETER=VALUE...).
 uet_add_provider_test(forms_test prov_test_node)
 function(uet_form_test name filter)

@@ -39,6 +39,20 @@ TEST(ReadSettingsTest, GoodValuesAreTaken) {
   EXPECT_EQ(config.ses.payload_mtu, 2048);
 }
 
+// [CMS-171, CMS-173, LF-092] Where switches trim, data lets them, unless the user has set its DSCP.
+TEST(ReadSettingsTest, DataIsTrimmableWhereSwitchesTrim) {
+  EXPECT_EQ(read_settings({}).settings.data_dscp(), 0);
+  EXPECT_EQ(read_settings({{"TRIMMING", "0"}}).settings.data_dscp(), 0);
+  EXPECT_EQ(read_settings({{"TRIMMING", "1"}}).settings.data_dscp(), 8);
+  EXPECT_EQ(read_settings({{"TRIMMING", "1"}, {"DSCP_DATA", "0"}}).settings.data_dscp(), 0);
+  EXPECT_EQ(read_settings({{"DSCP_DATA", "10"}}).settings.data_dscp(), 10);
+  for (const char* const is_on : {"0", "1"}) {
+    fep::Config config;
+    read_settings({{"TRIMMING", is_on}}).settings.apply_to(config);
+    EXPECT_EQ(config.cms.trimming, *is_on == '1');
+  }
+}
+
 // [LF-135]
 TEST(ReadSettingsTest, WrongValuesLeaveTheDefault) {
   const SettingsRead read = read_settings({{"MAX_PDCS", "0"}, {"SOCKBUF", "1"}, {"MODE", "fast"}});

@@ -1,0 +1,88 @@
+// The DSCP of packets, with FI_UET_TRIMMING and FI_UET_DSCP_DATA as ctest sets them: the capture of
+// the first domain shows the packets of both directions. [CMS-171, CMS-173, CMS-176, LF-129]
+#include "prov/uet/test/node.h"
+
+#include <cstdlib>
+#include <cstring>
+#include <fstream>
+#include <iterator>
+#include <map>
+
+namespace uet::prov::test {
+namespace {
+
+constexpr size_t kBytes = 100'000;
+
+// Packets of a pcapng file of IPv4 packets by DSCP. The DSCP is the upper six bits of the second
+// octet; octet 28, behind IP and UDP, begins with five bits of PDS type.
+struct Seen {
+  std::map<unsigned, unsigned> data;   // requests
+  std::map<unsigned, unsigned> other;  // ACKs, control packets
+};
+
+Seen read_capture(const char* path) {
+  std::ifstream file(path, std::ios::binary);
+  const std::vector<char> octets{std::istreambuf_iterator<char>(file), {}};
+  Seen seen;
+  for (size_t at = 0; at + 12 <= octets.size();) {
+    uint32_t block[7] = {};  // type, length, and of a packet: interface, time, time, captured
+    std::memcpy(block, octets.data() + at, std::min(sizeof(block), octets.size() - at));
+    if (block[1] < 12 || block[1] > octets.size() - at) break;
+    if (block[0] == 6 && block[5] > 28) {
+      const auto octet = [&](size_t i) { return static_cast<uint8_t>(octets[at + 28 + i]); };
+      const unsigned type = octet(28) >> 3;
+      const bool is_request = type == 2 || type == 3;  // RUD, ROD
+      ++(is_request ? seen.data : seen.other)[octet(1) >> 2];
+    }
+    at += block[1];
+  }
+  return seen;
+}
+
+class DscpTest : public PairTest {
+ protected:
+  void SetUp() override {
+    ASSERT_NE(std::getenv("FI_UET_PCAP"), nullptr) << "run by ctest";
+    open();
+  }
+  void transfer(fid_mr* region, bool read, std::vector<uint8_t>& local) {
+    const uint64_t key = fi_mr_key(region);
+    const ssize_t rc =
+        read ? fi_read(a->ep, local.data(), local.size(), nullptr, to_b, 0, key, this)
+             : fi_write(a->ep, local.data(), local.size(), nullptr, to_b, 0, key, this);
+    ASSERT_EQ(rc, 0);
+    const Done done = next(a->tx_cq);
+    EXPECT_EQ(done.err, 0) << done.text;
+  }
+  // A write and a read, 13 packets of 8192 octets each way; then all data has this DSCP, and
+  // everything else that of control.
+  void expect_data(unsigned dscp) {
+    std::vector<uint8_t> memory(kBytes);
+    fid_mr* const region =
+        b->registered(memory.data(), kBytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 5);
+    std::vector<uint8_t> local = pattern(kBytes, 1);
+    transfer(region, false, local);
+    transfer(region, true, local);
+    EXPECT_EQ(fi_close(&region->fid), 0);
+    a.reset();
+    b.reset();  // the capture is complete
+    const Seen seen = read_capture(std::getenv("FI_UET_PCAP"));
+    ASSERT_EQ(seen.data.size(), 1u);
+    EXPECT_EQ(seen.data.begin()->first, dscp);
+    EXPECT_GE(seen.data.begin()->second, 26u);
+    ASSERT_EQ(seen.other.size(), 1u);
+    EXPECT_EQ(seen.other.begin()->first, 46u);
+  }
+};
+
+// [CMS-173] No switch may trim it.
+TEST_F(DscpTest, WithoutTrimmingDataIsNotTrimmable) { expect_data(0); }
+
+// [CMS-171, LF-092, WIRE-018] FI_UET_TRIMMING=1.
+TEST_F(DscpTest, WithTrimmingDataIsTrimmable) { expect_data(8); }
+
+// [CMS-177, CMS-178] FI_UET_TRIMMING=1 and FI_UET_DSCP_DATA=10.
+TEST_F(DscpTest, TheChosenDscpStands) { expect_data(10); }
+
+}  // namespace
+}  // namespace uet::prov::test
