@@ -137,18 +137,27 @@ void set_sizes(fep::Config& c, uint32_t peers) {
 
 namespace {
 
-// Rounded up; 1 where no switch with hosts has a way up. At most 64, which credit can use.
+// What the hosts below a tier may send, by what its switches pass up: the product of the tiers, at
+// the worst tier. Rounded up; 1 without a second tier. At most 64, which credit can use.
 uint32_t oversubscription_of(const Topology& topology) {
   std::vector<uint64_t> down(topology.nodes()), up(topology.nodes());
   for (const Link& link : topology.links()) {
     up[link.lower] += link.mbps;
-    if (topology.is_host(link.lower)) down[link.upper] += link.mbps;
+    down[link.upper] += link.mbps;
   }
-  uint64_t most = 1;
+  std::array<double, UINT8_MAX + 1> of_tier{};  // 0: no switch of it has a way up
   for (uint32_t node = topology.hosts(); node < topology.nodes(); ++node) {
-    if (up[node] != 0) most = std::max(most, (down[node] + up[node] - 1) / up[node]);
+    if (up[node] == 0) continue;
+    double& most = of_tier[topology.switch_at(node).tier];
+    most = std::max(most, static_cast<double>(down[node]) / static_cast<double>(up[node]));
   }
-  return static_cast<uint32_t>(std::min<uint64_t>(most, 64));
+  double product = 1, worst = 1;
+  for (const double ratio : of_tier) {
+    if (ratio == 0) break;
+    product *= ratio;
+    worst = std::max(worst, product);
+  }
+  return static_cast<uint32_t>(std::min(std::ceil(worst - 1e-9), 64.0));
 }
 
 // Windows and queues are multiples of it, of 32 bits.

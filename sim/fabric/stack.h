@@ -37,7 +37,7 @@ struct NetworkFacts {
   uint32_t packet_bytes = 0;      // a full one
   uint32_t header_bytes = 0;      // of it
   uint32_t planes = 1;            // ports of each host, of that rate
-  uint32_t oversubscription = 1;  // of the switches with hosts: rate down by rate up, the largest
+  uint32_t oversubscription = 1;  // rate of the hosts by that of the tiers above them, the worst
 };
 
 inline constexpr uint32_t kControlBytes = 64;  // on the wire, at least: ACKs and trimmed packets

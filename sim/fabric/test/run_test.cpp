@@ -278,6 +278,25 @@ TEST(FactsTest, OversubscriptionIsThatOfTheLeaves) {
   EXPECT_EQ(of("fattree:4,oversub=2"), 2u);
 }
 
+// [CMS-141] The tiers multiply: two leaves of two hosts below a switch that has one way up.
+TEST(FactsTest, OversubscriptionIsThatOfAllTiers) {
+  const auto of = [](uint64_t leaf_up_mbps, uint64_t middle_up_mbps) {
+    Topology t;
+    for (int host = 0; host < 4; ++host) t.add_host();
+    const uint32_t leaves[] = {t.add_switch("leaf0", 0, 0), t.add_switch("leaf1", 0, 0)};
+    const uint32_t middle = t.add_switch("agg0", 1, 0);
+    const uint32_t top = t.add_switch("core0", 2, 0);
+    for (uint32_t host = 0; host < 4; ++host) t.connect(host, leaves[host / 2], 100'000, 1000);
+    for (const uint32_t leaf : leaves) t.connect(leaf, middle, leaf_up_mbps, 1000);
+    t.connect(middle, top, middle_up_mbps, 1000);
+    return facts_of(t, Routes(t, 1), 4160).oversubscription;
+  };
+  EXPECT_EQ(of(200'000, 400'000), 1u);
+  EXPECT_EQ(of(200'000, 100'000), 4u) << "only above the leaves";
+  EXPECT_EQ(of(100'000, 100'000), 4u) << "two and two";
+  EXPECT_EQ(of(100'000, 400'000), 2u) << "more ways up than down do not help the leaves";
+}
+
 // Queues of some products have no more octets than 32 bits count.
 TEST(FactsTest, QueuesOfTheLargestProductDoNotWrap) {
   NetworkFacts facts;
