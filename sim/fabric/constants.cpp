@@ -116,7 +116,7 @@ constexpr std::array kNscc{
     time_us<&NsccConfig::no_delay>("fi-tolerance-us", "a delay below counts as none"),
     word<&NsccConfig::mean>("mean", kMeans, "how the delay is averaged"),
     word<&Config::trimming>("trimming", kSwitch,
-                            "what hosts expect of switches: see the two zeros"),
+                            "hosts expect switches to trim; --no-trim: off"),
     word<&Config::base_rtt_probe>("base-rtt-probe", kSwitch, "new contexts measure the base RTT"),
     Row{"base-rtt-cache-s", 0, 86400, 1e9, get<&Config::base_rtt_time>, set<&Config::base_rtt_time>,
         "so long a measured base RTT is used again"},

@@ -328,6 +328,7 @@ fep::Config endpoint_config(const StackChoice& choice, const NetworkFacts& facts
   c.pds.nack_retx = c.pds.rto_init;
   c.pds.trimmed_dscp = 16;
   c.pds.trimmed_lasthop_dscp = 18;
+  c.cms.trimming = switches.trimming;  // [CMS-049]
   c.cms.entropy_values = choice.entropy_values;
   c.cms.entropy.planes = static_cast<uint8_t>(facts.planes);
   named(kCongestion, name_before_constants(choice.congestion), "way of congestion control")

@@ -56,6 +56,21 @@ TEST(ConstantsTest, EachConstantOfNsccReachesItsMember) {
   EXPECT_EQ(c.base_rtt, Duration::microseconds(20));
 }
 
+// [CMS-049] Hosts know what the switches do, unless a constant says otherwise.
+TEST(ConstantsTest, HostsExpectTheTrimmingOfTheSwitches) {
+  NetworkFacts facts =
+      facts_of(make_topology("fattree:4"), Routes(make_topology("fattree:4"), 1), 4160);
+  const auto expects = [&](const char* congestion, bool trimming) {
+    StackChoice choice;
+    choice.congestion = congestion;
+    const SwitchConfig switches = switches_for(facts, trimming, congestion);
+    return endpoint_config(choice, facts, switches, 4).cms.trimming;
+  };
+  EXPECT_TRUE(expects("nscc", true));
+  EXPECT_FALSE(expects("nscc", false));
+  EXPECT_TRUE(expects("nscc,trimming=on", false));
+}
+
 // [CMS-190]
 TEST(ConstantsTest, EachConstantOfCreditReachesItsMember) {
   for (const char* const name : {"rccc", "both"}) {
