@@ -140,7 +140,7 @@ TEST_F(DemuxPartTest, ARequestOfAnotherSenderIsRefused) {
   EXPECT_EQ(outcome(octets_of(request(pdc)), {.from = 8, .sdi = kSdi}), Calls{"drop_bad_peer"});
 }
 
-// [PDS-V7, PDS-073] Answers are dropped. A peer without the PDC names no id of its own.
+// [PDS-V6, PDS-V7, PDS-073] Answers are dropped. A peer without the PDC names no id of its own.
 TEST_F(DemuxPartTest, AnAnswerOfAnotherSenderIsDropped) {
   Pdc& pdc = initiator();
   EXPECT_EQ(outcome(octets_of(ack(pdc)), {.from = 8}), Calls{"drop_bad_peer"});

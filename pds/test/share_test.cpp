@@ -262,9 +262,9 @@ TEST_F(ShareTest, ReservedPdcsDoNotCount) {
   config_.reserved_pdcs = 2;
   Bench b(config_);
   EXPECT_TRUE(opens(b, 20, 1, /*reserved=*/true));
-  EXPECT_TRUE(opens(b, 20, 2, /*reserved=*/true));
-  for (uint16_t id = 3; id <= 6; ++id) EXPECT_TRUE(opens(b, 20, id)) << id;
-  EXPECT_FALSE(opens(b, 20, 7));
+  for (uint16_t id = 2; id <= 5; ++id) EXPECT_TRUE(opens(b, 20, id)) << id;
+  EXPECT_FALSE(opens(b, 20, 6));
+  EXPECT_TRUE(opens(b, 20, 7, /*reserved=*/true)) << "it asks for no share";
   b.pds->close_all(/*abort=*/true, b.now);
   EXPECT_EQ(b.pds->usage(), Usage{});
 }

@@ -233,8 +233,8 @@ TEST_F(DeferralTest, AReadyToRestartMayOvertakeTheAnswer) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [SES-122, SES-127] Deferred messages are matched in their order of arrival, by tag and source
-// like kept ones; a message for a receive that was set aside for another one waits.
+// [SES-062, SES-122, SES-127] Deferred messages are matched in their order of arrival, by tag and
+// source like kept ones; a message for a receive that was set aside for another one waits.
 TEST_F(DeferralTest, ReceivesAreSetAsideInOrderOfArrival) {
   const Octets first = pattern(1000, 1), second = pattern(1500, 2), other = pattern(2000, 3);
   send(deferrable(first, 11, 5));

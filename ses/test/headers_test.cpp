@@ -217,7 +217,7 @@ TEST_F(HeadersTest, ReadsOnRudiGoShort) {
   }
 }
 
-// [SES-041, SES-054] Atomics take the short headers too; the extension follows the header.
+// [SES-041, SES-046, SES-054] Atomics take the short headers too; the extension follows the header.
 TEST_F(HeadersTest, AtomicsGoWithTheShortHeaders) {
   begin({.medium = true, .small = true});
   alignas(8) std::array<uint64_t, 2> number{40, 7};

@@ -66,7 +66,7 @@ class JobsTest : public TargetTest {
   Octets memory_ = Octets(10);
 };
 
-// [SES-004, LF-020] Any kind of request; other absolute endpoints accept every job.
+// [SES-004, SES-112, LF-020] Any kind of request; other absolute endpoints accept every job.
 TEST_F(JobsTest, AnEndpointHearsItsJobsOnly) {
   EXPECT_EQ(send(8), "BAD_JOB_ID");
   EXPECT_EQ(said(standard(of(8, SesOpcode::no_op, 0), 0)), "BAD_JOB_ID");

@@ -1,9 +1,20 @@
-// Reads that are cut into several messages, because the ends have different payload sizes, on an
-// endpoint that keeps an order.
+// Reads of several packets, and reads that are cut into several messages, because the ends have
+// different payload sizes, on an endpoint that keeps an order.
 #include "ses/test/pair.h"
 
 namespace uet::ses::test {
 namespace {
+
+// [SES-053, SES-074] Each packet of a read brings its part of the region.
+TEST_F(PairTest, ALongReadBringsEachOctetToItsPlace) {
+  const Octets memory = pattern(5000);
+  const uint64_t key = expose(memory);
+  Octets back(3000);
+  ASSERT_TRUE(a_->ses->rma(a_->ep, rma_request(true, back, key, 1001), now_).ok());
+  deliver_all();
+  EXPECT_EQ(take(*a_), "read ok 3000 #1");
+  EXPECT_TRUE(std::equal(back.begin(), back.end(), memory.begin() + 1001));
+}
 
 // [LF-089, LF-131] In order, nothing is transmitted between the segments of a read.
 TEST_F(PairTest, InOrderLaterOperationsWaitForTheLastSegmentOfARead) {

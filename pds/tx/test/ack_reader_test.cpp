@@ -34,7 +34,7 @@ class AckReaderPartTest : public AllParts {
   AckReader reader_{res_, schedule_, idle_, proofs_, closing_, loss_, probes_};
 };
 
-// [PDS-092] Each packet is answered once, however often an ACK covers it.
+// [PDS-092, PDS-168] Each packet is answered once, however often an ACK covers it.
 TEST_F(AckReaderPartTest, ACumulativeAckAnswersEachPacketOnce) {
   Pdc& pdc = initiator();
   send(pdc, 3);

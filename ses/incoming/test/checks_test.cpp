@@ -48,7 +48,7 @@ class ChecksTest : public PartTest {
   Checks checks_{res_, endpoints_, memory_, generations_};
 };
 
-// [T-20] Everything is wrong; each fault that is mended shows the next one.
+// [T-20, SES-136] Everything is wrong; each fault that is mended shows the next one.
 TEST_F(ChecksTest, FaultsAreFoundInTheOrderOfTheSpecification) {
   Endpoint& ep = open();
   ep.untagged_generation.is_enabled = false;

@@ -54,7 +54,7 @@ TEST_F(DeferrableSendsTest, EachOfItsPacketsIsTold) {
   EXPECT_TRUE(arriving_.idle());
 }
 
-// [SES-096, SES-100] No room to remember it, or on ROD: nothing matched.
+// [SES-096, SES-100, SES-127] No room to remember it, or on ROD: nothing matched.
 TEST_F(DeferrableSendsTest, WhatCannotBeRememberedFindsNoMatch) {
   answers().may_remember = false;
   EXPECT_EQ(said(give(part(2500, 0, 1024))), "NO_MATCH");

@@ -129,7 +129,7 @@ Request lengths(uint32_t message, uint32_t offset, uint32_t length) {
   return q;
 }
 
-// [SES-011, SES-012, SES-016, SES-018, SES-022, SES-115]
+// [SES-011, SES-012, SES-016, SES-018, SES-022, SES-031, SES-115]
 TEST(RequestTest, LengthsAgreeWithEachOther) {
   EXPECT_TRUE(has_legal_lengths(lengths(0, 0, 0)));
   EXPECT_TRUE(has_legal_lengths(lengths(2500, 0, 1024)));

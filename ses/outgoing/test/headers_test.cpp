@@ -132,7 +132,8 @@ TEST_F(HeadersPartTest, AReadNeedsAnId) {
   EXPECT_EQ(chosen(), NextHeader::medium);
 }
 
-// [SES-015, SES-050] The first packet has the header data, the others their place.
+// [SES-014, SES-015, SES-019, SES-050] The first packet has the header data, the others their
+// place.
 TEST_F(HeadersPartTest, TheFirstPacketHasTheData) {
   m_.has_data = true;
   m_.header_data = 0xAA;
