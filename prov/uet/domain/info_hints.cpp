@@ -63,6 +63,11 @@ bool is_class(uint32_t tclass) {
   return tclass >= FI_TC_LABEL && tclass <= FI_TC_NETWORK_CTRL;
 }
 
+// Receivers would take such data for packets that a switch has trimmed. [CMS-177]
+bool is_of_trimmed(const Settings& settings, uint32_t tclass) {
+  return (tclass & ~0x3FU) == FI_TC_DSCP && (settings.cut_dscps() >> (tclass & 0x3F) & 1) != 0;
+}
+
 // Message classes without SEND or RECV mean both, FI_RMA and FI_ATOMIC without direction all four.
 uint64_t with_implied(uint64_t caps) {
   if ((caps & kMessageCaps) != 0) {
@@ -393,6 +398,11 @@ std::optional<Agreement> agree(const Settings& settings, uint32_t version, const
   if (!agree_rx(rx, a)) return refuse("rx_attr");
   if (!agree_domain(settings, version, domain, a)) return refuse("domain_attr");
   if (!agree_ep(version, ep, a)) return refuse("ep_attr");
+  if (is_of_trimmed(settings, a.ep_tclass) || is_of_trimmed(settings, a.domain_tclass)) {
+    return refuse(
+        "tclass: that DSCP is the one of trimmed packets (FI_UET_DSCP_TRIMMED, "
+        "FI_UET_DSCP_TRIMMED_LASTHOP)");
+  }
   if (hints != nullptr) {
     const auto fabric = hints->fabric_attr;
     if (fabric != nullptr && exceeds(fabric->prov_version, provider().version)) {

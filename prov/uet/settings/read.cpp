@@ -21,6 +21,28 @@ Complaint no_protection(std::string_view value) {
           true};
 }
 
+// A packet of such a class would count as one that a switch has trimmed, and never arrive.
+// [CMS-177]
+void check_classes(SettingsRead& out) {
+  const Settings& settings = out.settings;
+  const struct {
+    const char* name;
+    uint8_t dscp;
+  } classes[] = {{"DSCP_DATA", settings.data_dscp()},
+                 {"DSCP_ACK", settings.stack.pds.control_dscp}};
+  for (const auto& [name, dscp] : classes) {
+    if ((settings.cut_dscps() >> dscp & 1) == 0) continue;
+    out.complaints.push_back({name,
+                              "FI_UET_" + std::string(name) + " is " + std::to_string(dscp) +
+                                  ", which is also the DSCP of trimmed packets, so every such "
+                                  "packet would count as trimmed: give it another DSCP than "
+                                  "FI_UET_DSCP_TRIMMED and FI_UET_DSCP_TRIMMED_LASTHOP. Nothing "
+                                  "is offered",
+                              true});
+    out.settings.valid = false;
+  }
+}
+
 }  // namespace
 
 SettingsRead read_settings(const SettingTexts& texts) {
@@ -31,6 +53,7 @@ SettingsRead read_settings(const SettingTexts& texts) {
     if (row.is_strict) out.settings.valid = false;
     out.complaints.push_back({row.name, wrong_value_text(row, at->second), row.is_strict});
   }
+  check_classes(out);
   for (const auto& [name, value] : texts) {
     if (find_setting(name) != nullptr) continue;
     if (name == kProtection && value != "0") {

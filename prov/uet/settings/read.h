@@ -24,7 +24,8 @@ struct SettingsRead {
 };
 
 // A wrong value leaves the default, or, with a strict setting, makes settings.valid false; an
-// unknown name is ignored. Each is a complaint. [LF-135]
+// unknown name is ignored. Each is a complaint, and so are DSCPs that must differ and do not.
+// [LF-135, CMS-177]
 SettingsRead read_settings(const SettingTexts& texts);
 
 }  // namespace uet::prov

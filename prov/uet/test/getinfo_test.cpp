@@ -347,13 +347,17 @@ TEST(GetinfoTest, UnifiedProgressIsManual) {
   EXPECT_EQ(answer.info->domain_attr->data_progress, FI_PROGRESS_MANUAL);
 }
 
-// [LF-092]
+// [LF-092, CMS-177] Without those of trimmed packets, for which receivers would take all data.
 TEST(GetinfoTest, TrafficClassesAreEchoed) {
   for (const uint32_t tclass : {fi_tc_dscp_set(0), fi_tc_dscp_set(63), uint32_t{FI_TC_LOW_LATENCY},
                                 uint32_t{FI_TC_NETWORK_CTRL}}) {
     const Answer answer = ask_with([&](fi_info& h) { h.tx_attr->tclass = tclass; });
     ASSERT_EQ(answer.result, 0) << tclass;
     EXPECT_EQ(answer.info->tx_attr->tclass, tclass);
+  }
+  for (const uint8_t dscp : {uint8_t{16}, uint8_t{18}}) {
+    EXPECT_EQ(ask_with([&](fi_info& h) { h.tx_attr->tclass = fi_tc_dscp_set(dscp); }).result,
+              -FI_ENODATA);
   }
 }
 

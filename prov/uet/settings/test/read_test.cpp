@@ -53,6 +53,21 @@ TEST(ReadSettingsTest, DataIsTrimmableWhereSwitchesTrim) {
   }
 }
 
+// [CMS-177, LF-135] Packets with the DSCP of trimmed ones would all count as trimmed.
+TEST(ReadSettingsTest, ClassesOfPacketsMustDifferFromThatOfTrimmedOnes) {
+  const auto refused = [](const SettingTexts& texts) {
+    const SettingsRead read = read_settings(texts);
+    EXPECT_EQ(read.complaints.empty(), read.settings.valid);
+    return read.complaints.empty() ? "" : read.complaints[0].name;
+  };
+  EXPECT_EQ(refused({{"DSCP_DATA", "16"}}), "DSCP_DATA");
+  EXPECT_EQ(refused({{"DSCP_DATA", "18"}}), "DSCP_DATA");
+  EXPECT_EQ(refused({{"DSCP_TRIMMED", "8"}}), "");
+  EXPECT_EQ(refused({{"DSCP_TRIMMED", "8"}, {"TRIMMING", "1"}}), "DSCP_DATA");
+  EXPECT_EQ(refused({{"DSCP_TRIMMED_LASTHOP", "46"}}), "DSCP_ACK");
+  EXPECT_EQ(refused({{"DSCP_TRIMMED", "20"}, {"DSCP_DATA", "16"}}), "");
+}
+
 // [LF-135]
 TEST(ReadSettingsTest, WrongValuesLeaveTheDefault) {
   const SettingsRead read = read_settings({{"MAX_PDCS", "0"}, {"SOCKBUF", "1"}, {"MODE", "fast"}});
