@@ -52,6 +52,15 @@ TEST_F(CoreRateTest, TrimsInTheCoreLowerTheRate) {
   EXPECT_NEAR(period(0, 0, 10), 0.81, 0.001);
 }
 
+// [CMS-141] It is an option: without it the pace is the whole one, whatever the core does.
+TEST_F(CoreRateTest, OffItGrantsTheWholePace) {
+  Config off = of(4);
+  off.credit.core_rate = false;
+  rate_ = CoreRate(off, 5);
+  EXPECT_EQ(period(80, 20, 0), 1.0);
+  EXPECT_EQ(period(80, 20, 0), 1.0);
+}
+
 // [CMS-141] Marks: of 40 in 100 g is 0.2, then 0.3, then 0.35, which costs 0.5 * 0.05. At g <= 0.3
 // with marks the rate rises by 0.01.
 TEST_F(CoreRateTest, LastingMarksLowerIt) {
