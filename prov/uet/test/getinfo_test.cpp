@@ -199,7 +199,7 @@ TEST(GetinfoTest, CapabilitiesAreTheRequestedOnes) {
   }
 }
 
-// [LF-077, LF-100]
+// [LF-009, LF-029, LF-077, LF-078, LF-100]
 TEST(GetinfoTest, UnsupportedCapabilitiesAreRefused) {
   const std::vector<std::pair<const char*, std::function<void(fi_info&)>>> cases = {
       {"collectives", [](fi_info& h) { h.caps = FI_COLLECTIVE; }},

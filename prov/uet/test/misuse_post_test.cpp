@@ -127,6 +127,7 @@ const Misuse kRma[] = {
 
 TEST_F(MisuseTest, WrongMessagePosts) { expect_refusals(kMessages); }
 TEST_F(MisuseTest, WrongTaggedPosts) { expect_refusals(kTagged); }
+// [LF-073] Also one that is longer than max_msg_size.
 TEST_F(MisuseTest, WrongRemoteMemoryPosts) { expect_refusals(kRma); }
 
 // fi_atomic(3), ERRORS: the capability was not asked for.

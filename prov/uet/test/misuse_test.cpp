@@ -225,6 +225,7 @@ const Misuse kNotOffered[] = {
 };
 
 TEST_F(MisuseTest, CallsForUnsupportedObjects) { expect_refusals(kNotOffered); }
+// [LF-011] Also a second endpoint of one name.
 TEST_F(MisuseTest, WrongEndpointCalls) { expect_refusals(kEndpoint); }
 TEST_F(MisuseTest, WrongQueueAndCounterCalls) { expect_refusals(kQueues); }
 TEST_F(MisuseTest, WrongCallsOfAddressVectorsRegionsAndDomains) { expect_refusals(kObjects); }

@@ -44,6 +44,8 @@ function(uet_add_room_tests room)
 endfunction()
 uet_add_room_tests(address address)
 uet_add_room_tests(completion sleepers)
+uet_add_test(prov_completion_error_test SOURCES completion/test/completion_error_test.cpp
+  completion/completion_error.cpp DEPS ses LIBS PkgConfig::libfabric LABELS prov)
 uet_add_room_tests(domain payload_mtu)
 uet_add_room_tests(endpoint unreachable_log)
 uet_add_room_tests(observe control_socket dump)

@@ -86,7 +86,7 @@ class VariantTest : public PairTest {
   fi_msg_tagged tagged_{};
 };
 
-// [LF-094, LF-041, LF-042, LF-043, LF-053..056]
+// [LF-041, LF-042, LF-043, LF-053..056, LF-094, LF-100]
 TEST_F(VariantTest, EveryUntaggedSendReachesItsReceive) {
   fid_ep* ep = a->ep;
   const auto by_msg = [&](uint64_t flags) {
@@ -113,7 +113,29 @@ TEST_F(VariantTest, EveryUntaggedSendReachesItsReceive) {
     check(variant, true);
     check(variant, false);
   }
-  EXPECT_EQ(fi_sendmsg(ep, &msg_, FI_COMMIT_COMPLETE), -FI_EOPNOTSUPP);
+  for (const uint64_t not_offered : {FI_COMMIT_COMPLETE, FI_TRIGGER, FI_MULTICAST}) {
+    EXPECT_EQ(fi_sendmsg(ep, &msg_, not_offered), -FI_EOPNOTSUPP);
+  }
+}
+
+// [LF-053, LF-054] A message that is kept at the target is transmitted; it is delivered when a
+// receive has taken it.
+TEST_F(VariantTest, DeliveryIsCompleteWhenAReceiveHasTheMessage) {
+  uint8_t octets[2] = {1, 2};
+  iovec part{octets, 1};
+  fi_msg msg{&part, nullptr, 1, to_b, nullptr, 0};
+  ASSERT_EQ(fi_sendmsg(a->ep, &msg, FI_TRANSMIT_COMPLETE), 0);
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  part.iov_base = octets + 1;
+  ASSERT_EQ(fi_sendmsg(a->ep, &msg, FI_DELIVERY_COMPLETE), 0);
+  EXPECT_TRUE(stays_empty(a->tx_cq)) << "no receive has the message";
+  uint8_t got[2] = {};
+  for (uint8_t& octet : got) {
+    ASSERT_EQ(fi_recv(b->ep, &octet, 1, nullptr, FI_ADDR_UNSPEC, nullptr), 0);
+    EXPECT_EQ(next(b->rx_cq).err, 0);
+  }
+  EXPECT_EQ(next(a->tx_cq).err, 0);
+  EXPECT_EQ(got[1], 2);
 }
 
 // [LF-094, LF-045, LF-046]
