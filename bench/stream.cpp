@@ -330,32 +330,40 @@ class Sender {
 int main(int argc, char** argv) {
   Options o;
   CLI::App app("Streams of tagged messages, over any provider of libfabric.");
-  app.add_option("-p,--provider", o.provider)->capture_default_str();
+  app.add_option("-p,--provider", o.provider, "name of the libfabric provider")
+      ->capture_default_str();
   app.add_option("--service", o.service, "port of the receiver")->capture_default_str();
-  app.add_option("--bytes", o.bytes, "of a message")
+  app.add_option("--bytes", o.bytes, "length of a message in octets")
       ->check(CLI::Range(1, 1 << 26))
       ->capture_default_str();
   app.add_option("--window", o.window, "messages in flight from each sender to each receiver")
       ->check(CLI::Range(1, 512))
       ->capture_default_str();
-  app.add_option("--seconds", o.seconds)->check(CLI::Range(0.1, 3600.0))->capture_default_str();
+  app.add_option("--seconds", o.seconds, "how long to send, after a warm-up of 0.5 s")
+      ->check(CLI::Range(0.1, 3600.0))
+      ->capture_default_str();
   app.add_flag("--sleep", o.sleeps, "sleep for completions instead of polling");
-  app.add_option("--receivers", o.receivers,
-                 "receiving domains, at IPv4 addresses in a row; served in turn")
+  app.add_option(
+         "--receivers", o.receivers,
+         "number of receiving domains, at consecutive IPv4 addresses; senders serve them in "
+         "turn")
       ->check(CLI::Range(1, 1024))
       ->capture_default_str();
-  CLI::App* receive = app.add_subcommand("receive", "receives; both ends print counts as JSON");
+  CLI::App* receive =
+      app.add_subcommand("receive", "Receive from --senders senders. Both ends print JSON.");
   receive->add_option("address", o.address, "address of this host")->required();
-  receive->add_option("--senders", o.senders)->check(CLI::Range(1, 4096));
-  CLI::App* sending = app.add_subcommand("send", "sends for --seconds");
+  receive->add_option("--senders", o.senders, "number of senders to wait for")
+      ->check(CLI::Range(1, 4096))
+      ->capture_default_str();
+  CLI::App* sending = app.add_subcommand("send", "Send for --seconds.");
   sending->add_option("address", o.address, "address of the receiver")->required();
   sending->add_option("--id", o.id, "number of this sender, from 0")->check(CLI::Range(0, 4095));
   sending
       ->add_option("--active", o.active,
-                   "receivers that get a stream, the others get one message; 0: all")
+                   "number of receivers that get a stream; each other one gets one message; 0: all")
       ->check(CLI::Range(0, 1024))
       ->capture_default_str();
-  sending->add_option("--rate", o.rate, "MB/s (10^6 octets); 0: as fast as possible")
+  sending->add_option("--rate", o.rate, "rate in MB/s (10^6 octets/s); 0: as fast as possible")
       ->check(CLI::Range(0.0, 1e6))
       ->capture_default_str();
   if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required))

@@ -106,7 +106,9 @@ bool FrameIo::start(const UdpOptions& options, std::string& error) {
     return false;
   }
   next_hops_ = NextHops::open(local, interface_index_);
-  if (next_hops_ == nullptr) error = "cannot ask for routes: " + errno_text(errno);
+  if (next_hops_ == nullptr) {
+    error = "cannot read routes from the kernel: " + errno_text(errno) + "; use FI_UET_IO=udp";
+  }
   return next_hops_ != nullptr;
 }
 

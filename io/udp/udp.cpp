@@ -50,17 +50,21 @@ std::string place(const FabricAddress& a, uint16_t port) {
   return "UDP port " + std::to_string(port) + " of " + ip_text(a);
 }
 
+// The remedy when descriptors are used up; else "".
+std::string descriptor_hint(int error) {
+  const bool is_used_up = error == EMFILE || error == ENFILE;
+  return is_used_up ? "; allow more open files (ulimit -n)" : "";
+}
+
 // The sentence for a bind that failed for a reason other than a taken port.
 std::string bind_failure(const FabricAddress& local, uint16_t port, int error) {
   std::string text = "cannot bind " + place(local, port) + ": " + errno_text(error);
   if (error == EADDRNOTAVAIL) {
     text += "; choose an address that this host has (FI_UET_IFACE), as listed by \"ip address\"";
-  } else if (error == EMFILE || error == ENFILE) {
-    text += "; allow more open files (ulimit -n)";
   } else if (error == EACCES) {
     text += "; choose ports above 1023 (FI_UET_PORT_RANGE)";
   }
-  return text;
+  return text + descriptor_hint(error);
 }
 
 uint32_t random_below(uint32_t n) {
@@ -94,7 +98,8 @@ bool check(const UdpOptions& o, std::string& error) {
       std::all_of(o.local.ip.begin(), o.local.ip.end(), [](uint8_t octet) { return octet == 0; })) {
     error = "a Fabric Address of its own is needed, not the wildcard address; set FI_UET_IFACE";
   } else if (o.entropy_values < 1 || o.entropy_values > UdpTxSockets::kEntropyMax) {
-    error = "entropy values must be 1 to " + std::to_string(UdpTxSockets::kEntropyMax);
+    error = "the number of entropy values must be 1 to " +
+            std::to_string(UdpTxSockets::kEntropyMax) + "; set FI_UET_ENTROPY_VALUES";
   } else if (o.local.port != kUetPort &&
              (o.local.port % UdpIo::kBlockPorts != 0 || o.local.port == kBlockOfUetPort)) {
     error =
@@ -102,7 +107,7 @@ bool check(const UdpOptions& o, std::string& error) {
   } else if (o.ip_protocol != 0 && o.local.port != kUetPort) {
     error = "an address has no ports without UDP: leave the port out, or use FI_UET_IO=udp";
   } else if (o.local.port == 0 || o.port_first == 0) {
-    error = "port 0 is not an address that others could reach";
+    error = "peers cannot send to port 0; choose another port, or set FI_UET_PORT_RANGE";
   } else {
     return true;
   }
@@ -120,7 +125,7 @@ std::unique_ptr<UdpIo> UdpIo::open(const UdpOptions& options, std::string* error
   io->local_ = options.local;
   io->epoll_ = Fd(::epoll_create1(EPOLL_CLOEXEC));
   if (!io->epoll_) {
-    why = "cannot make an epoll descriptor: " + errno_text(errno);
+    why = "cannot make an epoll descriptor: " + errno_text(errno) + descriptor_hint(errno);
     return nullptr;
   }
   if (!io->bind_sockets(options, why) || !io->start(options, why)) return nullptr;
@@ -284,7 +289,8 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
   const NativeFormat native = native_format(options);
   const uint32_t overhead = around_bytes(native, local_);
   if (mtu <= overhead) {
-    error = "an MTU of " + std::to_string(mtu) + " octets leaves no room for a datagram";
+    error = "an MTU of " + std::to_string(mtu) + " octets is too small for a datagram; raise the " +
+            "MTU of the interface (ip link set)";
     return false;
   }
   max_datagram_bytes_ = std::min(mtu, kIpBytesMax + (ipv6 ? kIpv6Header : 0)) - overhead;
@@ -296,7 +302,7 @@ bool UdpIo::start(const UdpOptions& options, std::string& error) {
                                                         .buffer_bytes = receive_buffer_bytes_}) &&
                                         watch(socket.get(), EPOLLIN);
   if (!ready) {
-    error = "cannot prepare the receive socket: " + errno_text(errno);
+    error = "cannot prepare the receive socket: " + errno_text(errno) + descriptor_hint(errno);
     return false;
   }
   if (!options.ring) return true;

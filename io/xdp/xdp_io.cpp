@@ -59,7 +59,7 @@ bool XdpIo::start(const UdpOptions& options, std::string& error) {
   if (!port_.open(settings, error)) return false;
   for (const XdpQueue& queue : port_.queues()) {
     if (udp_->watch_input(queue.socket().get())) continue;
-    error = "cannot watch an AF_XDP socket: " + errno_text(errno);
+    error = "cannot watch an AF_XDP socket: " + errno_text(errno) + "; use FI_UET_IO=udp";
     return false;
   }
   rx_.start(
@@ -67,7 +67,9 @@ bool XdpIo::start(const UdpOptions& options, std::string& error) {
       interface_.is_virtual ? FrameReader::Checksum::maybe_begun : FrameReader::Checksum::unknown);
   tx_.start(port_, interface_.mac, native_);
   next_hops_ = NextHops::open(local, interface_.index);
-  if (next_hops_ == nullptr) error = "cannot ask for routes: " + errno_text(errno);
+  if (next_hops_ == nullptr) {
+    error = "cannot read routes from the kernel: " + errno_text(errno) + "; use FI_UET_IO=udp";
+  }
   return next_hops_ != nullptr;
 }
 

@@ -23,7 +23,7 @@ struct Reader {
     uint64_t out = 0;
     const auto [end, error] = std::from_chars(word.data(), word.data() + word.size(), out);
     if (error != std::errc() || end != word.data() + word.size() || out > UINT32_MAX) {
-      fail("'" + word + "' is no number");
+      fail("expected a number, found '" + word + "'");
     }
     return out;
   }
@@ -37,7 +37,7 @@ struct Reader {
     } else if (key == "podsize") {
       tree.pod = value;
     } else {
-      fail("'" + key + "' is no word of a topology");
+      fail("unknown key '" + key + "'");
     }
   }
 
@@ -68,7 +68,7 @@ struct Reader {
     if (!(words >> key) || key[0] == '#') return;
     for (char& c : key) c = static_cast<char>(c >= 'A' && c <= 'Z' ? c - 'A' + 'a' : c);
     if (!(words >> value)) fail("'" + key + "' has no value");
-    if (words >> rest && rest[0] != '#') fail("'" + rest + "' is too much");
+    if (words >> rest && rest[0] != '#') fail("unexpected '" + rest + "' after the value");
     const auto n = static_cast<uint32_t>(number(value));
     if (key == "tier") {
       if (n >= tree.tiers) fail("there is no tier " + value);
@@ -105,9 +105,9 @@ Tree parse_topo(std::string_view text, const std::string& name, const LinkDefaul
 
 Tree read_topo(const std::string& path, const LinkDefaults& defaults) {
   std::ifstream in(path);
-  if (!in) throw TopologyError(path + ": no file that can be read, and not fattree:K or the like");
+  if (!in) throw TopologyError(path + ": cannot open this file; it is no topology like fattree:4");
   in.peek();  // a folder can be opened, but not read
-  if (in.bad()) throw TopologyError(path + ": cannot be read; it must be a file");
+  if (in.bad()) throw TopologyError(path + ": cannot read it; name a file, not a folder");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   return parse_topo(text, path, defaults);
 }

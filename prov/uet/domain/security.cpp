@@ -198,14 +198,19 @@ void KeptKeys::look_after(const keys::DomainEntry& entry, Instant now) {
   tss::SecureDomain* const domain = domains_.find(entry.terms.sdi);
   if (domain == nullptr) return;
   if (domain->is_alarmed()) {
-    UET_WARN(DOMAIN, "domain %u: more than %u forged packets in a second%s\n", entry.terms.sdi,
-             entry.terms.forgeries_max,
-             domain->is_latched() ? "; it takes no packets any more" : "");
+    UET_WARN(DOMAIN,
+             "secure domain %u: more than %u forged packets in a second (forgeries_max); %s\n",
+             entry.terms.sdi, entry.terms.forgeries_max,
+             domain->is_latched()
+                 ? "the domain drops all packets until it is opened again, because forgery_action "
+                   "is latch: find the sender"
+                 : "find the sender: `uet_ctl stats` counts them as tss_in_auth_fail_pkts");
     if (!domain->is_latched()) domain->reset_alarm();
   }
   if (is_rotation_told_ || domain->rotation_due(now) == tss::Rotation::not_due) return;
   is_rotation_told_ = true;
-  UET_WARN(DOMAIN, "domain %u: its key should be replaced (uet_keys roll)\n", entry.terms.sdi);
+  UET_WARN(DOMAIN, "secure domain %u: its key is due for replacement (uet_keys roll)\n",
+           entry.terms.sdi);
 }
 
 Instant KeptKeys::tend(Instant now) {

@@ -147,7 +147,8 @@ void share_memory(const DomainCandidate& candidate, std::unique_ptr<io::PacketIo
   shm->tell_of_broken_rings([](const FabricAddress& peer, bool is_ours) {
     UET_WARN(DOMAIN, "shared memory with port %u of %s %s: its packets use the sockets instead\n",
              peer.port, io::ip_text(peer).c_str(),
-             is_ours ? "says that more was read than written" : "holds nonsense");
+             is_ours ? "is broken: the peer read more than was written"
+                     : "is broken: its contents are invalid");
   });
   backend = std::move(shm);
   UET_INFO(DOMAIN, "%s: shared memory with processes of this user on this host\n",

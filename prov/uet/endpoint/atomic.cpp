@@ -75,7 +75,7 @@ ssize_t Transmissions::atomic(const AtomicCall& call) {
   if (const ssize_t rc = ep_.check_post(FI_ATOMIC); rc != 0) return rc;
   const std::optional<fi_atomic_attr> limits = atomic_limits(call.datatype, call.op, call.form);
   if (!limits) {
-    UET_WARN(EP_DATA, "this atomic is not offered for that data type; ask fi_query_atomic\n");
+    UET_WARN(EP_DATA, "this atomic is not supported for that data type; see fi_query_atomic\n");
     return reject(-FI_EOPNOTSUPP);
   }
   Operands operands;
@@ -85,7 +85,7 @@ ssize_t Transmissions::atomic(const AtomicCall& call) {
     return reject(-FI_EINVAL);
   }
   if ((call.flags & FI_TAGGED) != 0) {
-    UET_WARN(EP_DATA, "atomics on tagged receives (FI_TAGGED) are not offered\n");
+    UET_WARN(EP_DATA, "fi_atomicmsg: the flag FI_TAGGED is not supported: use address and key\n");
     return reject(-FI_EOPNOTSUPP);
   }
   const bool fetches = call.form != ses::AtomicForm::plain;
@@ -100,8 +100,8 @@ ssize_t Transmissions::atomic(const AtomicCall& call) {
   if (const ssize_t rc = make_plan(call.flags, bytes, false, plan); rc != 0) return reject(rc);
   if ((fetches && (plan.ses_flags & ses::kOpInject) != 0) ||
       (plan.ses_flags & ses::kOpRemoteData) != 0) {
-    UET_WARN(EP_DATA,
-             "an atomic carries no CQ data, and one that returns values is not injected\n");
+    UET_WARN(EP_DATA, "an atomic takes no FI_REMOTE_CQ_DATA%s: leave out the flag\n",
+             fetches ? ", and no FI_INJECT if it returns values" : "");
     return reject(-FI_EINVAL);
   }
 

@@ -15,7 +15,8 @@ namespace {
 
 // An endpoint cannot have objects of two domains. [fi_endpoint, ERRORS]
 int other_domain(const char* object) {
-  UET_WARN(EP_CTRL, "fi_ep_bind: the %s is of another domain\n", object);
+  UET_WARN(EP_CTRL, "fi_ep_bind: the %s belongs to another domain: open one in this domain\n",
+           object);
   return -FI_EDOMAIN;
 }
 
@@ -46,7 +47,10 @@ int Bindings::bind_cq(CompletionQueue& cq, uint64_t flags) {
   }
   if (&cq.domain() != &domain_) return other_domain("CQ");
   if ((tx && tx_cq_ != nullptr) || (rx && rx_cq_ != nullptr)) {
-    UET_WARN(EP_CTRL, "fi_ep_bind: there is a CQ for that direction already\n");
+    UET_WARN(EP_CTRL,
+             "fi_ep_bind: the endpoint already has a CQ for %s: bind one CQ for each of "
+             "FI_TRANSMIT and FI_RECV, or one CQ for both\n",
+             tx && tx_cq_ != nullptr ? "FI_TRANSMIT" : "FI_RECV");
     return -FI_EINVAL;
   }
   const bool selective = (flags & FI_SELECTIVE_COMPLETION) != 0;

@@ -76,14 +76,19 @@ int EndpointCore::enable() {
   options.rx_size = state_.as.rx_size;
   if (shared != nullptr) options.shared = shared->id();
   if (!state_.domain.may_talk(name_.job)) {
-    UET_WARN(EP_CTRL, "fi_enable: no secure domain of the keys has JobID %u\n", name_.job.value());
+    UET_WARN(EP_CTRL,
+             "fi_enable: no secure domain of the keys has JobID %u: set FI_UET_JOB_ID to a JobID "
+             "of the keys, or add a domain for it (uet_keys generate)\n",
+             name_.job.value());
     return -FI_ENOKEY;
   }
   ProgressEngine::Entry entry(state_.engine());
   if (state_.domain.terms().has_av_keys) {
     options.jobs = state_.bound.fix_jobs();
     if (options.jobs.empty()) {
-      UET_WARN(EP_CTRL, "fi_enable: with FI_AV_AUTH_KEY, insert authorization keys first\n");
+      UET_WARN(EP_CTRL,
+               "fi_enable: the domain uses FI_AV_AUTH_KEY: insert an authorization key first "
+               "(fi_av_insert_auth_key)\n");
       return -FI_ENOKEY;
     }
   }
@@ -91,8 +96,14 @@ int EndpointCore::enable() {
       entry.ses().open_endpoint(name_, options, tx_.sink(), rx_.sink());
   if (!opened.ok()) {
     if (opened.error() == Errc::again) return no_endpoint_left();
-    UET_WARN(EP_CTRL, "fi_enable: the stack refused the endpoint: %s\n", uet::name(opened.error()));
-    return opened.error() == Errc::exists ? -FI_EADDRINUSE : to_fi_errno(opened.error());
+    if (opened.error() == Errc::exists) {
+      UET_WARN(EP_CTRL,
+               "fi_enable: another endpoint of this domain has this address: close it, or leave "
+               "the service out in fi_getinfo\n");
+      return -FI_EADDRINUSE;
+    }
+    UET_WARN(EP_CTRL, "fi_enable: cannot open the endpoint: %s\n", uet::name(opened.error()));
+    return to_fi_errno(opened.error());
   }
   if (state_.domain.terms().has_av_keys) state_.bound.hold_keys();
   state_.id = *opened;

@@ -25,13 +25,14 @@ bool may_ignore(uint64_t tag_format, uint64_t mask) {
 ssize_t check_receive(const MessageCall& call, uint64_t tag_format) {
   if (call.ignore != 0 && !may_ignore(tag_format, call.ignore)) {
     UET_WARN(EP_DATA,
-             "this tag format takes no ignore mask of 0x%llx: FI_TAG_MPI whole fields only, "
-             "FI_TAG_CCL none\n",
+             "fi_trecv: the ignore mask 0x%llx does not fit the tag format: with FI_TAG_MPI it "
+             "must cover whole fields, with FI_TAG_CCL it must be 0\n",
              static_cast<unsigned long long>(call.ignore));
     return -FI_EINVAL;
   }
   if ((call.flags & FI_TRIGGER) != 0) {
-    UET_WARN(EP_DATA, "FI_TRIGGER is not offered\n");
+    UET_WARN(EP_DATA, "%s: the flag FI_TRIGGER is not supported: leave it out\n",
+             call.tagged ? "fi_trecvmsg" : "fi_recvmsg");
     return -FI_EOPNOTSUPP;  // [LF-100]
   }
   const bool peeks = (call.flags & FI_PEEK) != 0;
@@ -39,13 +40,13 @@ ssize_t check_receive(const MessageCall& call, uint64_t tag_format) {
   const bool discards = (call.flags & FI_DISCARD) != 0;
   if ((discards && !peeks && !claims) || (claims && call.context == nullptr)) {
     UET_WARN(EP_DATA,
-             "FI_DISCARD goes with FI_PEEK or FI_CLAIM, and FI_CLAIM with a struct "
+             "fi_trecvmsg: FI_DISCARD needs FI_PEEK or FI_CLAIM, and FI_CLAIM needs a struct "
              "fi_context as context\n");
     return -FI_EINVAL;
   }
   const bool multi = (call.flags & FI_MULTI_RECV) != 0;
   if (multi && (call.tagged || call.count != 1)) {
-    UET_WARN(EP_DATA, "FI_MULTI_RECV takes one buffer and no tag\n");
+    UET_WARN(EP_DATA, "FI_MULTI_RECV needs one buffer and no tag: use fi_recvmsg\n");
     return -FI_EINVAL;
   }
   return 0;

@@ -32,15 +32,19 @@ ssize_t Transmissions::rma(const RmaCall& call) {
   if (const int rc = slices.assign(call.iov, call.count); rc != 0) return reject(rc);
   if (call.remote == nullptr || call.remote_count == 0 || call.remote_count > ses::kIovMax ||
       remote_bytes(call) != slices.bytes()) {
-    UET_WARN(EP_DATA, "RMA needs 1 to %u remote segments, as long in all as the local buffers\n",
-             ses::kIovMax);
+    UET_WARN(EP_DATA,
+             "fi_%smsg: rma_iov_count must be 1 to %u, and the remote segments must have the same "
+             "total length as the local buffers\n",
+             call.read ? "read" : "write", ses::kIovMax);
     return reject(-FI_EINVAL);
   }
   Plan plan;
   if (const ssize_t rc = make_plan(call.flags, slices.bytes(), false, plan); rc != 0)
     return reject(rc);
   if (call.read && (plan.ses_flags & (ses::kOpInject | ses::kOpRemoteData)) != 0) {
-    UET_WARN(EP_DATA, "a read cannot be injected and carries no CQ data\n");
+    UET_WARN(EP_DATA,
+             "fi_readmsg: the flags FI_INJECT and FI_REMOTE_CQ_DATA are not possible for a read: "
+             "leave them out\n");
     return reject(-FI_EINVAL);
   }
 

@@ -221,7 +221,10 @@ ssize_t SharedReceives::check_post(bool tagged) const {
     return -FI_EOPNOTSUPP;
   }
   if ((caps_ & (tagged ? FI_TAGGED : FI_MSG)) == 0) {
-    UET_WARN(EP_DATA, "the receive context was opened without the capability for this call\n");
+    UET_WARN(EP_DATA,
+             "the shared receive context was opened without %s; ask fi_getinfo for it in "
+             "hints->caps\n",
+             tagged ? "FI_TAGGED" : "FI_MSG");
     return -FI_EOPNOTSUPP;
   }
   return 0;

@@ -14,7 +14,11 @@ namespace uet::prov {
 ssize_t Transmissions::make_plan(uint64_t flags, uint64_t bytes, bool is_message,
                                  Plan& plan) const {
   if ((flags & (FI_COMMIT_COMPLETE | FI_TRIGGER | FI_MULTICAST)) != 0) {
-    UET_WARN(EP_DATA, "FI_COMMIT_COMPLETE, FI_TRIGGER and FI_MULTICAST are not offered\n");
+    UET_WARN(EP_DATA, "%s: the flag %s is not supported: leave it out\n",
+             is_message ? "fi_sendmsg or fi_tsendmsg" : "fi_writemsg, fi_readmsg or fi_atomicmsg",
+             (flags & FI_COMMIT_COMPLETE) != 0 ? "FI_COMMIT_COMPLETE"
+             : (flags & FI_TRIGGER) != 0       ? "FI_TRIGGER"
+                                               : "FI_MULTICAST");
     return -FI_EOPNOTSUPP;  // [LF-056, LF-100]
   }
   if (bytes > ep_.as.message_bytes_max) {

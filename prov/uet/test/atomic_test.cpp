@@ -247,7 +247,7 @@ TEST_F(AtomicTest, InjectedAtomics) {
 }
 
 // [LF-097] Atomics count as writes, those that fetch as reads; at the target as remote writes.
-TEST_F(AtomicTest, Counters) {
+TEST_F(AtomicTest, AtomicsAddToTheWriteAndReadCounters) {
   NodeOptions options = with_atomics();
   options.counters = true;
   options.caps |= FI_RMA_EVENT;

@@ -165,7 +165,7 @@ class RouteShrinksTest : public RolesTest, public ::testing::WithParamInterface<
     std::fflush(stderr);
     std::ostringstream text;
     text << std::ifstream(log_).rdbuf();
-    EXPECT_NE(text.str().find("carries packets of 1500 octets by now, too small for a payload of "
+    EXPECT_NE(text.str().find("carries packets of at most 1500 octets, too small for a payload of "
                               "8192"),
               std::string::npos)
         << text.str();

@@ -113,8 +113,8 @@ TEST(TopologyFileTest, MistakesAreNamedWithTheirLine) {
     return problem([&] { parse_topo(text, "f.topo", {}); });
   };
   EXPECT_EQ(says("Nodes 4\nTiers 5\n"), "f.topo:2: Tiers is 2 or 3");
-  EXPECT_EQ(says("Nodes four\n"), "f.topo:1: 'four' is no number");
-  EXPECT_EQ(says("Nodes 4\nColour 3\n"), "f.topo:2: 'colour' is no word of a topology");
+  EXPECT_EQ(says("Nodes four\n"), "f.topo:1: expected a number, found 'four'");
+  EXPECT_EQ(says("Nodes 4\nColour 3\n"), "f.topo:2: unknown key 'colour'");
   EXPECT_EQ(says("Nodes\n"), "f.topo:1: 'nodes' has no value");
   EXPECT_EQ(says("Nodes 4 5\n"), "f.topo:1: '5' is too much");
   EXPECT_EQ(says("Tiers 2\nTier 2\n"), "f.topo:2: there is no tier 2");
