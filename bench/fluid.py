@@ -3,7 +3,8 @@
 
 Usage: bench/fluid.py [--line TIMES] [--chance SEED]
 
-  --line TIMES   the line of marks is so many times as long, and as steep (default 1)
+  --line TIMES   extend the straight line from Kmin to Kmax by this factor, at the same slope
+                 (default 1)
   --chance SEED  marks by chance: each sender has the events of Zhu et al., SIGCOMM 2015, in place
                  of their mean rates; queue and rates stay fluid
 

@@ -106,7 +106,7 @@ enum class Fcs : uint32_t {
   unverified
 };
 
-// Of the frame as it was before LLR took it: without the shim. [LINK-024..027, LINK-125]
+// Checks the FCS over the frame without the shim that LLR added. [LINK-024..027, LINK-125]
 Fcs judge_fcs(const Layer& h, int from, int size, uint32_t fcs) {
   constexpr uint32_t kPoison = 0xAAAAAAAA, kStart = 0xFFFFFFFF;
   const packet_info* pinfo = h.pinfo;

@@ -1,6 +1,6 @@
-// Every tunable of packet delivery, with its unit, range, default and source. The defaults are
-// for a stack over kernel sockets; spec() is the table of the reference.
-// [PDS-220]
+// Every tunable of packet delivery, with its unit, range, default and source. The defaults are for
+// a stack over kernel sockets; spec() is the table of the reference. Fields without an id or a name
+// of the specification exist in this stack only. [PDS-220]
 #pragma once
 
 #include "base/serial.h"
@@ -24,7 +24,7 @@ enum class AckForm : uint8_t {
   ccx,      // always ACK_CCX: a vendor's congestion control, configured at both ends
 };
 
-inline constexpr uint8_t kDefaultMpr = 8;  // Default_MPR: what a peer assumes until told [PDS-035]
+inline constexpr uint8_t kDefaultMpr = 8;  // Default_MPR, assumed before a peer's ACK [PDS-035]
 inline constexpr uint32_t kMprUnit = 128;  // packets of one unit of MPR
 
 // Which end chooses the Start_PSN of a secured PDC. [PDS 4.2]
@@ -35,7 +35,7 @@ enum class StartMethod : uint8_t {
 
 struct Config {
   // --- sizes, read once by create ---
-  uint32_t max_pdcs = 16384;             // PDCs, both roles; 1-65000 [PDS-010]
+  uint32_t max_pdcs = 16384;             // PDCs, both roles; 1-65,000 [PDS-010]
   uint32_t target_floor_percent = 25;    // of max_pdcs kept for each role; 0-50 [PDS-018]
   uint32_t half_open_percent = 100;      // of max_pdcs: targets whose peer never used our PDCID;
                                          // 1-100, 100: no separate limit [T-01]
@@ -47,25 +47,25 @@ struct Config {
   uint32_t newcomer_percent = 12;        // of max_pdcs, only for hosts that hold no PDC yet; 0-50
                                          // [PDS-253]
   uint32_t reserved_pdcs = 0;            // of max_pdcs, for SYN with use_rsv_pdc only [PDS-017]
-  uint32_t max_contexts = 0;             // congestion contexts; 0: one for each flow and PDC; ours
-  uint32_t credit_sources = 1024;        // peers whose requests for credit are kept; ours [T-34]
-  uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC; ours
-  uint32_t max_flows = 65536;            // (peer, class, mode, JobID) in use at once; ours
-  uint32_t gd_entries = 32768;           // stored responses in all; ours [PDS-109]
-  uint32_t gd_per_pdc = 1024;            // one per unexpected message in flight; ours [PDS-109]
-  uint32_t return_messages = 16384;      // messages of return data waiting or being sent; ours
+  uint32_t max_contexts = 0;             // congestion contexts; 0: one for each flow and PDC
+  uint32_t credit_sources = 1024;        // peers whose requests for credit are kept [T-34]
+  uint32_t rx_windows = 0;               // receive bitmaps; 0: one for each PDC
+  uint32_t max_flows = 65536;            // (peer, class, mode, JobID) in use at once
+  uint32_t gd_entries = 32768;           // stored responses in all [PDS-109]
+  uint32_t gd_per_pdc = 1024;            // one per unexpected message in flight [PDS-109]
+  uint32_t return_messages = 16384;      // messages of return data waiting or being sent
   uint32_t reorder_packets = 512;        // ROD packets held back, soft profile [PDS-079]
   uint32_t reorder_packet_bytes = 8320;  // longest SES header and payload held back
-  uint32_t reply_queue = 512;            // NACKs and ACKs of PDCs that are gone; ours
+  uint32_t reply_queue = 512;            // NACKs and ACKs of PDCs that are gone
   uint32_t tombstones = 16384;         // closed PDCs remembered; with max_pdcs at most 65,535, the
                                        // number of PDCIDs [PDS-176]
-  uint32_t rudi_destinations = 65536;  // remote FEPs that RUDI is sent to at once; ours
-  uint32_t rudi_packets = 4096;        // RUDI requests outstanding in all; ours
-  uint32_t rudi_answers = 1024;        // RUDI answers about to leave; ours
+  uint32_t rudi_destinations = 65536;  // remote FEPs that RUDI is sent to at once
+  uint32_t rudi_packets = 4096;        // RUDI requests outstanding in all
+  uint32_t rudi_answers = 1024;        // RUDI answers about to leave
 
   // --- windows ---
   uint8_t mpr = 8;                    // advertised, 128 PSNs; 1-16 [PDS-035]
-  uint8_t default_mpr = kDefaultMpr;  // assumed until told; Default_MPR
+  uint8_t default_mpr = kDefaultMpr;  // assumed until the peer reports one
   uint32_t tx_window_packets = 1024;  // outstanding per PDC direction; 1-2048 [PDS-037]
   uint32_t pdcs_per_key = 4;          // RUD; 1-64 [PDS-061]
   bool pdc_per_job = true;            // JobID is part of the key [PDS-013]
@@ -92,14 +92,14 @@ struct Config {
   uint32_t ack_gen_min_packet_bytes = 1024;  // ACK_Gen_Min_Pkt_Add; 0-2048
   bool ack_per_packet = false;               // Enb_ACK_Per_Pkt
   bool ack_on_ecn = true;                    // ACK_On_ECN
-  // Messages that no operation waits for: how many in a row may go without AR; 0-63, 0: none. By
-  // ACK_Gen_Trigger the peer answers 16 short packets without AR. [PDS-064]
+  // Successive packets without AR, for messages whose completion no operation waits for; 0-63, 0:
+  // all have AR. By ACK_Gen_Trigger the peer answers 16 short packets without AR. [PDS-064]
   uint8_t quiet_packets = 15;
-  // Then an ACK Request asks for them: well before a time-out would send them again. Below
-  // peer_timeout: a peer that was not asked is not silent. Ours
+  // After this time an ACK Request asks for their ACK, well before their time-out. Below
+  // peer_timeout: a peer that was not asked for an ACK does not count as silent.
   Duration quiet_time = Duration::milliseconds(1);
-  AckForm ack_form = AckForm::by_need;  // ours [PDS 8.3]
-  uint8_t ccx_type = 14;                // of ACK_CCX; 14-15
+  AckForm ack_form = AckForm::by_need;  // [PDS 8.3]
+  uint8_t ccx_type = 14;                // cc_type of ACK_CCX; 14-15
   uint32_t ack_gen_packets = 0;         // packets that call for an ACK; 0-255, 0: octets only
   Duration ack_delay_max =
       Duration::zero();  // oldest packet without an ACK; zero: no timer [PDS-083]
@@ -112,7 +112,7 @@ struct Config {
   // --- secured PDCs [PDS 4.2] ---
   StartMethod start_method = StartMethod::expected_0rtt;
   Duration new_pdc_time = Duration::seconds(1);  // New_PDC_Time: a PENDING target waits [PDS-052]
-  uint32_t secure_starts = 4096;                 // (peer, domain) remembered; ours [TSS-067]
+  uint32_t secure_starts = 4096;                 // (peer, domain) remembered [TSS-067]
   uint32_t rebases_max = 4;                      // new starts that a PDC obeys; 1-255 [TSS-069]
   // To one peer, for packets of secured PDCs that a switch has cut. [TSS-081]
   uint32_t trim_nacks_per_second = 1000;
@@ -125,7 +125,7 @@ struct Config {
   // --- loss ---
   Patience patience = Patience::time;                // [decision 4]
   Duration rto_init = Duration::milliseconds(50);    // RTO_Init_Time: first one of a connection
-  Duration rto_min = Duration::milliseconds(5);      // see shortest_rto(), probed_rto(); ours
+  Duration rto_min = Duration::milliseconds(5);      // see shortest_rto(), probed_rto()
   Duration rto_max = Duration::milliseconds(200);    // cap of the back-off
   Duration nack_retx = Duration::milliseconds(2);    // NACK_Retx_Time
   uint32_t rto_retx_max = 5;                         // Max_RTO_Retx_Cnt, patience retries; 0-15
@@ -181,7 +181,7 @@ struct Config {
     return dscp == trimmed_dscp || dscp == trimmed_lasthop_dscp;
   }
 
-  // At most so many hosts have a response beyond their share at once. [PDS-109]
+  // The number of hosts that may have a response beyond their share at once. [PDS-109]
   uint32_t gd_extra() const { return 1 + gd_entries / 64; }
   // No time-out is shorter. [PDS-140]
   Duration shortest_rto() const { return std::min(rto_init, rto_min); }
@@ -225,8 +225,8 @@ struct Config {
     return std::min(challenge_above, std::max(max_pdcs / 16, 1U));
   }
 
-  // Packets above the cumulative ACK that a target tracks. A peer assumes Default_MPR until an ACK
-  // tells it less, and what it has sent by then must find room: so it is never less. [PDS-035]
+  // Packets above the cumulative ACK that a target tracks. At least Default_MPR: peers assume that
+  // until an ACK reports less, and what they have sent by then must find room. [PDS-035]
   uint32_t tracked_packets() const {
     return uint32_t{mpr > kDefaultMpr ? mpr : kDefaultMpr} * kMprUnit;
   }

@@ -45,7 +45,7 @@ TEST_F(TxBatchTest, CompactKeepsUnsentPacketsInOrder) {
   batch_->packets()[2].fate = TxFate::never;
   batch_->compact();
   EXPECT_EQ(picture(), "b|xxyyy@2 d|yyy@4 ");
-  // Header buffers of the departed are used again without touching those of the kept.
+  // New packets take the header buffers of removed packets; kept packets keep theirs.
   add("e", {&x}, 5);
   add("f", {}, 6);
   EXPECT_EQ(picture(), "b|xxyyy@2 d|yyy@4 e|xx@5 f|@6 ");

@@ -35,7 +35,7 @@ struct Station {
   uint64_t backlog = 0;
   uint64_t sent = 0;
   Instant first_sent;
-  bool is_greedy = false;  // says that it wants all there is, in every packet
+  bool is_greedy = false;  // asks for the maximum of credit in every packet
 };
 
 class CreditModelTest : public ::testing::Test {

@@ -1,6 +1,6 @@
-// NSCC that learns by loss, for stacks in software: by hand, with packets of 8,192 octets and a
-// most of 2 MiB. The first window has 128 KiB, as if it were set, but in the tests of CMS-196.
-// [decision 16]
+// NSCC that learns by loss, for stacks in software. The expected values are computed by hand, for
+// packets of 8,192 octets and a maximum window of 2 MiB. The first window is set to 128 KiB, except
+// in the tests of CMS-196. [decision 16]
 #include "cms/test/nscc_testing.h"
 
 #include "cms/nscc.h"
@@ -21,7 +21,7 @@ class NsccSoftwareTest : public NsccInSoftware {
     c.link_mbps = 10'000;
     return c;
   }
-  // First windows are as large as they are if nobody sets them.
+  // The configuration without a first window: the default applies.
   static Config usual() {
     Config c = config();
     c.initial_window_packets = 0;
@@ -30,15 +30,15 @@ class NsccSoftwareTest : public NsccInSoftware {
   void lose(LossKind kind = LossKind::inferred) {
     nscc_.on_lost({.bytes = kPacket, .packets = 1, .kind = kind, .at = now_});
   }
-  // Until the mean is so long; nothing arrives.
+  // Acknowledges no octets, until the mean round trip has become `rtt`.
   void delay_by(Duration rtt, int samples = 100) {
     for (int i = 0; i < samples; ++i) ack(0, rtt);
   }
-  // By a mark, with so long a base RTT.
+  // Ends the doubling by a marked ACK; `rtt` becomes the base RTT.
   void end_doubling(Duration rtt) { ack(0, rtt, Mark::ecn); }
 };
 
-// The window doubles up to its most, whatever the link and the round trip.
+// The window doubles up to its maximum, for any link rate and any round trip.
 TEST_F(NsccSoftwareTest, DoublesUntilTheMost) {
   EXPECT_EQ(window(), 128u << 10);
   round(50_us);
@@ -54,7 +54,7 @@ TEST_F(NsccSoftwareTest, DoublesOnlyAWindowInUse) {
   EXPECT_EQ(window(), 128u << 10);
 }
 
-// A mark ends it, and so does a loss.
+// A mark ends the doubling, and so does a loss.
 TEST_F(NsccSoftwareTest, DoublesUntilAMark) {
   send(16);
   ack(16, 50_us, Mark::ecn);

@@ -99,10 +99,10 @@ class LifetimeTest : public ::testing::Test {
       ASSERT_EQ(sent.error(), Errc::again);
       pass(Duration::microseconds(100));
     }
-    FAIL() << "no room for ever";
+    FAIL() << "no room after 100 tries";
   }
-  // Packets arrive after a microsecond, and come from the address that stands opposite to where
-  // they go.
+  // Runs the simulation for that time. Packets arrive after a microsecond. Their source is the
+  // address of the other side that belongs to their destination, see opposite().
   void pass(Duration time) {
     const auto fate = [](TxPacket&, sim::Datagram& d) -> sim::Fate {
       d.from = opposite(d.to);

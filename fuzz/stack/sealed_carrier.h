@@ -1,7 +1,7 @@
-// Every packet of a node is sealed on its way to the network, and opened after it, by the layer
-// that the provider uses (io::SealedIo), with keys that change during the run. The forger is a
-// member of the domain, who can seal any packet in any name, or an outsider: then only packets that
-// a node sealed open, octet for octet, on their path. [TSS-143]
+// Seals every packet of a node before the network and opens it behind, with the layer that the
+// provider uses (io::SealedIo) and with keys that change during the run. The forger is a member of
+// the domain, who can seal any packet in the name of any node, or an outsider. Against an outsider
+// only those packets open that a node sealed, unchanged and on their own path. [TSS-143]
 #pragma once
 
 #include "fuzz/stack/carrier.h"

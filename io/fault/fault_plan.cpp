@@ -50,7 +50,7 @@ bool read_scaled(std::string_view text, const Unit (&units)[N], uint64_t max, ui
 }
 
 bool read_duration(std::string_view text, Duration& out) {
-  constexpr uint64_t kMax = 86'400'000'000'000;  // a day; longer is surely a slip
+  constexpr uint64_t kMax = 86'400'000'000'000;  // one day
   uint64_t ns = 0;
   if (!read_scaled(text, kTimeUnits, kMax, ns)) return false;
   out = Duration::nanoseconds(static_cast<int64_t>(ns));

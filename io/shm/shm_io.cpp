@@ -156,7 +156,7 @@ void ShmIo::accept_newcomers() {
   }
 }
 
-// New connections, news on them, and bells.
+// Handles the events of epoll: new connections, messages on connections, and wake-ups (bells).
 void ShmIo::look_at_connections() {
   calls_since_look_ = 0;
   if (has_newcomers_) accept_newcomers();

@@ -33,7 +33,8 @@ class Proofs {
   void confirm(Pdc& pdc, const wire::Nack& nack) {
     if (nack.spdcid == pdc.peer_id) confirm(pdc);
   }
-  // False: so much may not go to the peer; it counts as lost.
+  // Takes `octets` from the number that may still go to an unproven peer. False: too few are left;
+  // the packet is not sent, and counts as lost.
   bool spend(Pdc& pdc, uint32_t octets);
   // A Probe takes no PSN, and even a peer that does not know Probes refuses it.
   void ask_for_proof(Pdc& pdc);

@@ -42,9 +42,9 @@ void CloseSteps::on_close_answered(Pdc& pdc, const wire::Ack& ack, Instant now) 
 }
 
 // Target: a Close command that finds the last return packets unacknowledged. Most likely the peer
-// has them and only its ACK was lost, which it cannot know: it is asked, and the Close is as good
-// as lost until it has answered. Nothing acknowledges it meanwhile, so it comes again. Patience by
-// count takes row T14 by the letter. [PDS-T14, PDS-I13, decision 4]
+// has them and only its ACK was lost, which the peer cannot know. So the peer is asked for its ACK,
+// and until it answers, the Close is treated as lost: it is not acknowledged, so it comes again.
+// With Patience::retries row T14 applies without this exception. [PDS-T14, PDS-I13, decision 4]
 bool CloseSteps::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   if (res_.config.patience == Patience::retries || pdc.is_initiator()) return false;
   if (!in.is_control || in.ctl_type != wire::CtlType::close_cmd) return false;

@@ -85,7 +85,7 @@ TEST_F(DemuxPartTest, ModesWithoutPdcsGoTheirWay) {
   EXPECT_EQ(outcome(octets_of(nack)), Calls{"NACK of RUDI"});
 }
 
-// [PDS-V6] A SYN goes to the door, whatever its other half of the id says.
+// [PDS-V6] A SYN goes to the door, whatever its field psn_offset says.
 TEST_F(DemuxPartTest, ASynGoesToTheDoor) {
   EXPECT_EQ(outcome(octets_of(syn())), Calls{"look_up_syn 1000"}) << "it was answered there";
   Pdc& pdc = target();
@@ -220,7 +220,7 @@ TEST_F(DemuxPartTest, TheFirstFailureDecides) {
   EXPECT_EQ(outcome_cut(octets_of(h)), (Calls{"trimmed_rx", "drop_trimmed"})) << "V2 before V4";
 }
 
-// [PDS-V10] What the states allow is the business of the part that classifies, and of the door.
+// [PDS-V10] The demultiplexer does not check the state of the PDC: Inbox and Door do.
 TEST_F(DemuxPartTest, ARequestIsAdmitted) {
   Pdc& pdc = target();
   EXPECT_EQ(outcome(octets_of(request(pdc))), admitted(pdc, 12));

@@ -128,8 +128,8 @@ TEST_F(FullStoreTest, TheStoreOfAllAsksBeforeItIsFull) {
   EXPECT_EQ(times(share.lines(), "CP CLEAR_REQ psn 0 payload 1004"), 1);
 }
 
-// [PDS-105] What the peer has, though unanswered, is not sent again and carries no clear: the clear
-// goes alone.
+// [PDS-105] Packets that the peer has received but not answered are not sent again, so they cannot
+// carry the clear: a Clear Command is sent instead.
 TEST_F(FullStoreTest, ArrivedPacketsDoNotHoldTheClearBack) {
   Bench b;
   b.client.script.sack_completes = false;
@@ -180,8 +180,9 @@ TEST_F(FullStoreTest, TheClientLearnsWhetherAnythingBeforeIsMissing) {
             (std::map<uint32_t, bool>{{1001, true}, {1002, false}, {1003, true}, {1005, false}}));
 }
 
-// [PDS-181] Under pressure a PDC that its peer never came back to goes after a second, one with a
-// message half received not before a quarter of the peer time-out.
+// [PDS-181] When free PDCs are few, a PDC whose peer sent nothing after its first packet is
+// reclaimed after a second, and one with a partly received message after a quarter of the peer
+// time-out.
 TEST_F(FullStoreTest, AnOpenMessageKeepsItsPdcLonger) {
   config_.max_pdcs = 8;
   config_.low_water_percent = 50;
@@ -203,9 +204,9 @@ TEST_F(FullStoreTest, AnOpenMessageKeepsItsPdcLonger) {
   EXPECT_GT(b.count(Count::pdc_reclaimed), 0u);
 }
 
-// [PDS-075, PDS-176] What was executed on a PDC that was reclaimed is not executed again: the peer,
-// back after a while, is answered; of a PDC that had more to tell than that, the outcome is
-// unknown.
+// [PDS-075, PDS-176] A request that was executed on a reclaimed PDC is not executed again: when the
+// peer resends it, the tombstone answers. If the PDC had a gap, the tombstone cannot know which
+// requests were executed, and the peer learns that the outcome is unknown.
 TEST_F(FullStoreTest, AReclaimedPdcIsNotOpenedAgainByItsOwnSyn) {
   config_.max_pdcs = 8;
   config_.low_water_percent = 50;

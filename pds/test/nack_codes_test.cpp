@@ -93,8 +93,8 @@ std::string codes(Predicate&& holds) {
   return all;
 }
 
-// [T-08] What a peer cannot say of our packet is a forgery, or an error of the peer.
-TEST(NackCodesTest, SomeCodesCannotBe) {
+// [T-08] A NACK with a code that no peer can send in this state is forged, or an error of the peer.
+TEST(NackCodesTest, ImpossibleCodesOfEachStateAndMode) {
   EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, PdcState::syn, Mode::rod); }),
             "INV_DPDCID PKT_NOT_RCVD ACK_WITH_DATA");
   EXPECT_EQ(codes([](NackCode c) { return !is_possible(c, PdcState::established, Mode::rod); }),
@@ -103,9 +103,9 @@ TEST(NackCodesTest, SomeCodesCannotBe) {
             "ROD_OOO INVALID_SYN NEW_START_PSN");
 }
 
-// [PDS-148, PDS-I18, PDS-119] What else a code says: the peer waits for its application, it may
-// still hold a PDC, and the packet was not executed.
-TEST(NackCodesTest, ACodeTellsOfThePeer) {
+// [PDS-148, PDS-I18, PDS-119] From a code follows: whether the peer waits for its application,
+// whether it may still hold a PDC, and whether the packet was certainly not executed.
+TEST(NackCodesTest, ACodeShowsTheStateOfThePeer) {
   EXPECT_EQ(codes(waits_for_application), "NO_RESOURCE RCVD_SES_PROCG");
   EXPECT_EQ(codes(peer_may_hold_state),
             "PDC_HDR_MISMATCH GTD_RESP_UNAVAIL PDC_MODE_MISMATCH UNEXP_EVENT");

@@ -64,7 +64,7 @@ size_t owe(Bench& b, uint32_t bytes) {
   return b.tx().size();
 }
 
-// [PDS-174, PDS-T14] Close with return data unanswered, by the letter.
+// [PDS-174, PDS-T14] By Config::spec() a Close with return data unacknowledged is refused.
 TEST_F(TargetCloseTest, CloseOverReturnDataFails) {
   Bench b(Config::spec());
   EXPECT_EQ(owe(b, 10), 1u);

@@ -7,7 +7,7 @@ void report_remote(const Endpoint& ep, const MemoryRegions& memory, const Reques
                    RegionId region, const RxMessage* m) {
   const bool has_data = kind != OpKind::remote_read && (m != nullptr ? m->has_data : q.has_data);
   if (ep.rx.complete == nullptr || !(has_data || ep.rx.all_remote)) return;
-  if (memory.exposed(region) != 0) return;  // no business of the user's
+  if (memory.exposed(region) != 0) return;  // the source of a rendezvous: no access to report
   if (!q.has_pdc()) return;                 // packets, not messages [LF-097]
   Completion c;
   c.kind = kind;

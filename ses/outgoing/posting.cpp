@@ -120,8 +120,9 @@ Result<void> Posting::read_rest(Endpoint& ep, const RestRequest& request) {
   TxMessage* const m = UET_TRY(operations_.make_internal(ep, *at, request.iov));
   m->kind = OpKind::read;
   m->opcode = wire::SesOpcode::read;
-  // The sender's first packet shows what its path takes. That counts for one in no address vector
-  // [LF-131], and where it is less than was agreed: the path has become smaller. [LF-141]
+  // The sender's first packet shows the largest payload that its path carries. This value is used
+  // for a sender that is in no address vector [LF-131], and if it is below the agreed payload: then
+  // the MTU of the path has become smaller. [LF-141]
   const bool is_unknown = !(*res_.peers)[request.from.peer].states_payload();
   const bool is_shown =
       wire::is_payload_mtu(request.shown_payload) && (is_unknown || request.shown_payload < m->mtu);

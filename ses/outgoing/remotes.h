@@ -27,7 +27,7 @@ class Remotes {
   Result<Remote*> get(Endpoint& ep, const Destination& to, bool is_internal = false);
   // Finds or makes the flow of that mode toward the peer.
   Result<Flow*> flow(const Endpoint& ep, PeerId peer, pds::Mode mode, JobId job);
-  // An operation goes by a flow that is not its remote's; it leaves the flow at its end.
+  // An operation uses a flow other than that of its remote; it leaves the flow when it ends.
   void enter(Flow& flow) { flows_.enter(flow); }
   // The user's first record whose requests carry that initiator ID, or null. [SES-102]
   const Remote* of_source(EndpointId ep, PeerId peer, uint32_t initiator) const;

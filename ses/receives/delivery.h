@@ -38,10 +38,10 @@ class Delivery {
   // Lets a receive take a kept message. False: no room for its completion; nothing was changed.
   bool give(PostedReceive& r, UnexpectedMessage& u);
 
-  // A message will not be completed: ends its receive or drops its kept part. Later packets are
-  // counted and answered with the code. [SES-107]
+  // A message will never be complete: its receive ends with that status, or its kept part is
+  // dropped. Later packets are counted and answered with the code. [SES-107]
   void fail(RxMessage& m, Completion::Status status, wire::ReturnCode code);
-  // A message that was told to wait will not come.
+  // A deferred message will not be sent again: its receive ends with that status.
   void give_up(DeferredMessage& d, Completion::Status status);
 
   // The endpoint closes: all that is for it ends.
@@ -49,10 +49,10 @@ class Delivery {
   // Shared receives, when no endpoint uses them any more.
   void close(ReceiveQueue& queue);
 
-  // Kept messages go to their receives where the completion queue has room again.
+  // Delivers kept messages to their receives if the completion queue has room again.
   void drain();
-  // The same for endpoints whose completion queue has room again: a walk over kept messages then
-  // delivers at least one, so packets of peers do not cause it in vain.
+  // The same for endpoints whose completion queue has room again. Then a walk over kept messages
+  // delivers at least one of them, so a peer cannot cause useless walks by its packets.
   void drain_where_room();
   bool is_stalled() const { return !stalled_.empty(); }
 

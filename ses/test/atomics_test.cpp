@@ -122,7 +122,7 @@ TEST(AtomicsTest, RealAndComplexNumbers) {
 }
 
 // [SES-079] 16-bit floats, as bits. fp16: 1 is 3c00, 2 is 4000, 65504 is 7bff; bf16: 1 is 3f80.
-TEST(AtomicsTest, Halves) {
+TEST(AtomicsTest, SixteenBitFloatsRoundToEven) {
   const auto fp = [](AtomicOpcode o, uint16_t x, uint16_t y) {
     return apply<uint16_t>(o, AtomicDatatype::fp16, x, y);
   };

@@ -57,7 +57,7 @@ TEST_F(RendezvousTest, IsChosenForLongMessagesToHpcPeersOnly) {
   SendRequest full = by_rendezvous(data);
   full.to.capabilities = kAiBase | kAiFull;
   EXPECT_EQ(sent_by(full), 0u);
-  EXPECT_EQ(Config{}.rendezvous_bytes, UINT32_MAX);  // nobody but who asks for it
+  EXPECT_EQ(Config{}.rendezvous_bytes, UINT32_MAX);  // off by default
 }
 
 // [SES-061, SES-089, SES-019, SES-092] Any order of all packets in both directions, any length.
@@ -275,7 +275,8 @@ TEST_F(RendezvousTest, AKeptOneIsPeekedClaimedAndDiscarded) {
   EXPECT_EQ(room, data);
 }
 
-// [SES-118] Few are read at once, of one peer half of those; all get their turn.
+// [SES-118] At most rendezvous_reads messages are read at once, and half of them from one peer. The
+// others are read later.
 TEST_F(RendezvousTest, FewAreReadAtOnce) {
   config_.rendezvous_reads = 4;
   start();
@@ -297,7 +298,8 @@ TEST_F(RendezvousTest, FewAreReadAtOnce) {
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
 }
 
-// [SES-118] What finds no place to be exposed goes as it always did.
+// [SES-118] A message whose source cannot be exposed, because the table is full, is sent as a plain
+// send.
 TEST_F(RendezvousTest, WithoutAPlaceMessagesGoAsPlainSends) {
   config_.rendezvous_sends = 1;
   start();

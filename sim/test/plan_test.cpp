@@ -6,8 +6,8 @@
 namespace uet::sim {
 namespace {
 
-// [SES-118, SES-191] While the application is slow for longer than refusals are borne, messages
-// that stop in their middle keep all records where these are fewer than the messages.
+// [SES-118, SES-191] The application is slow for longer than the peer accepts refusals. Messages
+// that stop half-way then occupy all records, if there are fewer records than messages.
 TEST(PlanTest, FewRecordsOfMessagesEndOperationsOfASlowApplication) {
   Plan plan;
   plan.operations = 120;
@@ -20,8 +20,8 @@ TEST(PlanTest, FewRecordsOfMessagesEndOperationsOfASlowApplication) {
   EXPECT_FALSE(plan.outlasts_refusals());
 }
 
-// [SES-118, PDS-148] Where packets are lost and many messages share a record, one of them may be
-// refused for longer than refusals are borne. Without losses a message takes no such time.
+// [SES-118, PDS-148] If packets are lost and many messages share a record, one of the messages may
+// be refused until its sender gives up. Without losses no message is refused for that long.
 TEST(PlanTest, ManyMessagesForEachRecordEndOperationsWherePacketsAreLost) {
   Plan plan;
   plan.operations = 600;

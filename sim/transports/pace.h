@@ -7,8 +7,8 @@
 
 namespace uet::sim::transports {
 
-// A packet starts no earlier than the one before has lasted at the rate of the control. With a
-// window below one packet, rtt / window passes between two.
+// The time between the starts of two packets is the length of the first divided by the rate of the
+// control. With a window below one packet it is at least rtt / window.
 class Pace {
  public:
   Picoseconds next_at() const { return next_at_; }

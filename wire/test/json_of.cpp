@@ -1,4 +1,5 @@
-// The golden files' view of every header: the lists of fields, with what those files say otherwise.
+// Prints headers as JSON in the form of the golden files. Where those files name a field otherwise
+// than the lists of fields do, this file has the exception.
 #include "wire/test/json_of.h"
 
 #include "wire/fields.h"

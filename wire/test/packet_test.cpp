@@ -98,7 +98,8 @@ TEST(PacketTest, TheValuesOfACompareAndSwapCountAsPayload) {
   EXPECT_EQ(decode(octets_of(head + "0000 0000" + tail), {}).error, ParseError::sum_check);
 }
 
-// [WIRE-057] A negotiation of 1.0.3 is 20 octets; 16 are as good, 18 are not ours to judge.
+// [WIRE-057] A negotiation packet has 20 octets in version 1.0.3. 16 octets are accepted too; 18
+// are accepted as a header of 16 with two surplus octets.
 TEST(PacketTest, NegotiationMayBeFourOctetsLonger) {
   const std::string cp = "5c88 0000 00000001 0001 0002 01020000";
   EXPECT_EQ(decode(octets_of(cp), {}).outcome, Outcome::accept);

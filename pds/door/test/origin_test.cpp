@@ -68,8 +68,9 @@ TEST_F(OriginTest, AMarkedPacketIsAnsweredToItsBlock) {
   EXPECT_EQ(port(0x400D, PortHint::standard), kUetPort);
 }
 
-// [WIRE-121] Without a place for the mark: the first blocks of our processes, and known ones.
-TEST_F(OriginTest, WithoutAMarkTheBlockTells) {
+// [WIRE-121] In a packet without a field for the mark, a source port counts as the port of a
+// process if it lies in the first blocks that processes take, or if it belongs to a known peer.
+TEST_F(OriginTest, WithoutAMarkOnlyFirstAndKnownBlocksAreAnswered) {
   EXPECT_EQ(port(16383, PortHint::unstated), kUetPort);
   EXPECT_EQ(port(16384, PortHint::unstated), 16384);
   EXPECT_EQ(port(16399, PortHint::unstated), 16384);

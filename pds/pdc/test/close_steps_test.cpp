@@ -149,7 +149,7 @@ TEST_F(CloseStepsPartTest, ACloseThatComesBeforeTheLastAckAsksForIt) {
   EXPECT_TRUE(steps_.is_close_early(pdc, close_command(0), kNow));
   EXPECT_EQ(count_of("ask_for 1001"), 1u);
   res_.config.patience = Patience::retries;
-  EXPECT_FALSE(steps_.is_close_early(pdc, close_command(0), kNow)) << "row T14 by the letter";
+  EXPECT_FALSE(steps_.is_close_early(pdc, close_command(0), kNow)) << "row T14 without exception";
 }
 
 // [PDS-T12] The peer does not close: the target ends in error, but not while it owes an answer, and

@@ -37,8 +37,9 @@ TEST_F(NackReaderPartTest, ANackOfAPacketThatIsNotOutstandingChangesNothing) {
   EXPECT_EQ(calls(), Calls{});
 }
 
-// [PDS-256] A NACK of a packet that waits for an answer shows that its peer lives. On the PDC of an
-// unproven source none does that lacks a PDCID, and on a secured one none in the clear.
+// [PDS-256] A NACK of a packet that waits for an answer shows that the peer lives. A NACK without a
+// PDCID does not show this on the PDC of an unproven source, nor does a NACK in the clear on a
+// secured PDC.
 TEST_F(NackReaderPartTest, ANackThatProvesItsSenderIsHeard) {
   const auto is_heard = [this](Pdc& pdc, int offset, Pdcid from = kPeerId) {
     calls().clear();
@@ -222,7 +223,8 @@ TEST_F(NackReaderPartTest, ACloseCommandThatCameTooEarlyDoesNotEndCleanly) {
   EXPECT_EQ(calls_of("free_pdc"), Calls{"free_pdc: closed in error"});
 }
 
-// [PDS-117] By the letter a packet is refused so often and no more; copies of one NACK count once.
+// [PDS-117] With Patience::retries the PDC fails when one packet was refused more than
+// nack_retx_max times. Copies of one NACK count once.
 TEST_F(NackReaderPartTest, PatienceByCountEnds) {
   res_.config.patience = Patience::retries;
   res_.config.nack_retx_max = 2;

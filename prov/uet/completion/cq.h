@@ -32,9 +32,9 @@ class CompletionQueue {
   // Which engine fills it.
   WaitObject& wait() { return wait_; }
 
-  // An endpoint that may have `operations` unfinished at once is bound: so many more entries are
-  // allowed, so that unfinished operations alone never fill the queue. A set-up act. Their memory
-  // is taken when more are booked and unread than ever before.
+  // Binds an endpoint that has at most `operations` unfinished at once: the queue may hold that
+  // many more entries, so that unfinished operations alone never fill it. Call it during set-up.
+  // The memory is allocated later, when the number of booked and unread entries exceeds the ring.
   void attach(uint32_t operations);
   void detach(uint32_t operations);
 
@@ -58,10 +58,10 @@ class CompletionQueue {
 
   // The operations behind struct fi_ops_cq. `src_addr` may be null.
   ssize_t read(void* buf, size_t count, fi_addr_t* src_addr);
-  // Timeout in milliseconds, negative: for ever. `cond` with FI_CQ_COND_THRESHOLD only.
+  // Timeout in milliseconds, negative: no limit. `cond` with FI_CQ_COND_THRESHOLD only.
   ssize_t sread(void* buf, size_t count, fi_addr_t* src_addr, const void* cond, int timeout_ms);
   ssize_t read_error(struct fi_cq_err_entry* entry);
-  // The read of one that was imported: the turn of its owner. 0.
+  // Reading an imported queue (FI_PEER) gives its owner a turn; returns 0.
   ssize_t run();
   int signal();
   int trywait();

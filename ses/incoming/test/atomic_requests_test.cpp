@@ -76,8 +76,8 @@ TEST_F(AtomicRequestsTest, ACompareHasTwoOperands) {
   EXPECT_EQ(give(q), "AMO_UNSUPPORTED_SIZE");
 }
 
-// [SES-087, SES-184] In the order of the errors, before any octet has changed.
-TEST_F(AtomicRequestsTest, WhatIsWrongIsFoundBefore) {
+// [SES-087, SES-184] Several errors are found in their order, before any octet has changed.
+TEST_F(AtomicRequestsTest, AWrongRequestIsRefusedBeforeAnyOctetChanges) {
   Request q = atomic(SesOpcode::atomic, 12);
   q.atomic.atomic_opcode = AtomicOpcode(0x60);
   q.buffer_offset = 4;

@@ -139,7 +139,7 @@ TEST_F(UetCtlDumpTest, AHangIsExplained) {
   kill_and_reap(pid);  // its send would hold up the close
 }
 
-TEST_F(UetCtlDumpTest, TheTextIsForPeople) {
+TEST_F(UetCtlDumpTest, TextShowsPdcsOperationsAndReceives) {
   const pid_t pid = start(1, {}, hanging_role);
   ends_[0].hear_value();
   int status = -1;

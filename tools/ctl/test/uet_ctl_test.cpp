@@ -85,7 +85,7 @@ class UetCtlTest : public RolesTest {
     finish(pid_);
   }
 
-  // Datagrams of a type that there is not, to the first domain.
+  // Sends datagrams of an undefined packet type to the first domain.
   static void send_nonsense(int count) {
     const int fd = socket(AF_INET, SOCK_DGRAM | SOCK_CLOEXEC, 0);
     sockaddr_in to{};
@@ -175,7 +175,7 @@ TEST_F(UetCtlTest, PeersThatAreAllowedTalk) {
   close();
 }
 
-TEST_F(UetCtlTest, TextIsForPeople) {
+TEST_F(UetCtlTest, TextShowsTheDomainAndCountersThatAreNotZero) {
   open();
   send(2);
   const std::string pid = std::to_string(pid_);
@@ -231,7 +231,7 @@ TEST_F(UetCtlTest, WrongUsageIsReported) {
   }
 }
 
-TEST_F(UetCtlTest, ProcessesThatDoNotWantToAreNotAsked) {
+TEST_F(UetCtlTest, ProcessesWithStatsOrHelperOffAreNotShown) {
   for (const char* variable : {"FI_UET_STATS", "FI_UET_HELPER"}) {
     open({{variable, "0"}});
     EXPECT_EQ(uet_ctl("stats " + std::to_string(pid_)).status, 1) << variable;
@@ -260,9 +260,9 @@ TEST_F(UetCtlTest, AStoppedProcessIsWaitedForBriefly) {
   close();
 }
 
-// Clients that hold their connections, leave early or send nonsense, all the time: the process
-// continues with its messages, and other clients are answered.
-TEST_F(UetCtlTest, BadClientsChangeNothing) {
+// Some clients hold their connections, leave early or send nonsense. The process continues with its
+// messages, and other clients are answered.
+TEST_F(UetCtlTest, BadClientsDoNotStopMessages) {
   open();
   std::vector<int> stuck;
   line_.tell(2000);
@@ -310,12 +310,12 @@ Outcome told(const std::string& answer, pid_t pid, const std::string& arguments)
 }
 
 // A socket with another process's name is not accepted as that process.
-TEST_F(UetCtlTest, NamesAreNotBelieved) {
+TEST_F(UetCtlTest, ASocketOfAnotherProcessIsRefused) {
   const std::string lie = R"({"version":1,"pid":1,"counters":{"tx_messages":1}})";
   EXPECT_EQ(told(lie, 1, "stats").status, 1);
 }
 
-TEST_F(UetCtlTest, AnswersDoNotCommandTheTerminal) {
+TEST_F(UetCtlTest, ControlCharactersInAnswersAreEscaped) {
   const std::string clear_screen =
       R"({"version":1,"domain":"\u001b[2J","failure":"\r\u007f","counters":{"tx_messages":1}})";
   const Outcome outcome = told(clear_screen, getpid(), "stats");
@@ -324,14 +324,14 @@ TEST_F(UetCtlTest, AnswersDoNotCommandTheTerminal) {
   EXPECT_TRUE(contains(outcome.out, "FAILED: ??\n")) << outcome.out;
 }
 
-TEST_F(UetCtlTest, AnswersOfTheWrongKindAreSaid) {
+TEST_F(UetCtlTest, AnswersWithMembersOfTheWrongKindAreReported) {
   const Outcome outcome =
       told(R"({"version":1,"open_ms":"long","counters":{}})", getpid(), "stats");
   EXPECT_EQ(outcome.status, 3) << outcome.out;
   EXPECT_TRUE(contains(outcome.out, "members of the wrong kind")) << outcome.out;
 }
 
-TEST_F(UetCtlTest, NamesOfProgramsMayBeAnyOctets) {
+TEST_F(UetCtlTest, ProgramNamesThatAreNotUtf8AreEscaped) {
   char before[16];
   ASSERT_EQ(prctl(PR_GET_NAME, before), 0);
   ASSERT_EQ(prctl(PR_SET_NAME, "caf\xC3\x1B"), 0);

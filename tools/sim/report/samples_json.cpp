@@ -1,4 +1,4 @@
-// Sums of samples.
+// Writes the samples of a run as JSON; see samples_json.h.
 #include "tools/sim/report/samples_json.h"
 
 #include <algorithm>
