@@ -112,7 +112,7 @@ struct RudiResponse {
 };
 
 // |type(5)=6|next_hdr |   ignored     |           reserved        |
-// Nobody answers it. [WIRE-043, WIRE-044]
+// A receiver never answers it. [WIRE-043, WIRE-044]
 struct Uud {
   static constexpr uint32_t kSize = 4;
 

@@ -74,7 +74,8 @@ struct Atomic {
   AtomicDatatype atomic_datatype = AtomicDatatype::int8;
   uint8_t sem_ctl = 0;  // 0x1C reserved, 0xE0 vendor; kept as received
 
-  // The opcode of the extension that comes next; needs one octet. Tells Atomic from CompareSwap.
+  // The opcode of the extension that comes next; needs one octet. It distinguishes Atomic from
+  // CompareSwap.
   static Parsed<AtomicOpcode> peek_opcode(const Reader& r) {
     if (r.remaining() < 1) return ParseError::truncated;
     return static_cast<AtomicOpcode>(load_u8(r.peek(1)));

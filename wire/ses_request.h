@@ -129,8 +129,8 @@ struct StandardRequest {
     return {};
   }
 
-  // Whether payload_length tells the truth about `present` octets after the request and extension
-  // headers; compare and swap values count as payload. [WIRE-061, WIRE-073, WIRE-119]
+  // Checks payload_length against the `present` octets after the request and extension headers;
+  // compare and swap values count as payload. [WIRE-061, WIRE-073, WIRE-119]
   Checked check_sum(uint64_t present) const {
     const bool read = common.opcode == SesOpcode::read;
     if (common.som || (read ? 0U : payload_length) == present) return {};

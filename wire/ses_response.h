@@ -105,7 +105,7 @@ struct ResponseData {
     if (payload_length > kPayloadBytesMax) return ParseError::payload_length_limit;
     return {};
   }
-  // Whether payload_length tells the truth about the octets after the header. [WIRE-119]
+  // Checks payload_length against the number of octets after the header. [WIRE-119]
   Checked check_sum(uint64_t present) const {
     if (payload_length != present) return ParseError::sum_check;
     return {};
@@ -163,7 +163,7 @@ struct ResponseDataSmall {
     if (payload_length > kPayloadBytesMax) return ParseError::payload_length_limit;
     return {};
   }
-  // Whether payload_length tells the truth about the octets after the header. [WIRE-119]
+  // Checks payload_length against the number of octets after the header. [WIRE-119]
   Checked check_sum(uint64_t present) const {
     if (payload_length != present) return ParseError::sum_check;
     return {};
