@@ -95,7 +95,7 @@ void* Arena::guarded(uintptr_t at) {
   return reinterpret_cast<void*>(at);
 }
 
-// A block with room for so many bytes; limit 0: there is no memory.
+// A block with room for `bytes`; an area with limit 0 if there is no memory.
 Arena::Area Arena::add_block(const Area& area, size_t bytes, size_t align) {
   // Blocks of arrays are not touched here: their records stand among the objects.
   const bool is_own = &area == &objects_;

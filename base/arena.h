@@ -49,7 +49,7 @@ class Arena {
   [[nodiscard]] void* reserve(size_t bytes, size_t align);
   void note_use(size_t bytes) { used_bytes_ += bytes; }
 
-  // Whether a pool of so many octets takes reserve_apart() and commit() instead.
+  // Whether a pool of `bytes` octets takes reserve_apart() and commit() instead.
   bool commits_in_steps(size_t bytes) const {
     return commit_ == Commit::in_steps && bytes >= kStepsFrom;
   }

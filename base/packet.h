@@ -113,7 +113,8 @@ class TxBatch {
   bool empty() const { return size_ == 0; }
   // No room for another packet of any shape.
   bool full() const { return size_ >= limit_ || slices_used_ + kSlicesPerPacket > kSlices; }
-  // It is full with so many packets from now on, 1 .. kCapacity: for a card with a short queue.
+  // From now on the batch is full with `packets` packets, 1 .. kCapacity: for a card with a short
+  // queue.
   void set_limit(uint32_t packets) {
     UET_ASSERT(packets >= 1 && packets <= kCapacity);
     limit_ = packets;

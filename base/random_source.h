@@ -26,7 +26,7 @@ class RandomSource {
   // Uniform in [0, n), without bias; n must not be 0.
   uint64_t below(uint64_t n) {
     UET_ASSERT(n != 0);
-    const uint64_t surplus = (0 - n) % n;  // 2^64 mod n: so many low products are drawn again
+    const uint64_t surplus = (0 - n) % n;  // 2^64 mod n: the number of low products to draw again
     uint128 product = 0;
     do {
       product = uint128{u64()} * n;

@@ -52,7 +52,7 @@ enum class Reuse : uint8_t {
   rested,  // first freed, first reused, once 64 are free: stale for long, yet warm in the cache
 };
 
-// Room of a pool that grows with its use: so many at first, and up to `most`.
+// Number of elements of a pool that grows with its use: at the start, and at most.
 struct Room {
   uint32_t first = 0;
   uint32_t most = 0;

@@ -46,7 +46,7 @@ bool Slab<T>::add_room() {
   return true;
 }
 
-// A quarter more than there is, so that there are few steps and little is taken in vain.
+// Grows by a quarter: few steps, and little memory that is never used.
 template <class T>
 bool Slab<T>::make_ready() {
   constexpr size_t kStepBytes = 256 * 1024;

@@ -22,7 +22,7 @@ namespace uet {
 // One timer, a member of the object that it times. Its destructor disarms it.
 class TimerNode : public ListNode<struct TimerTag> {
  public:
-  // `kind` is for the owner to tell its timers apart in a common handler.
+  // By `kind` the owner distinguishes its timers in a common handler.
   explicit TimerNode(uint8_t kind = 0) : kind_(kind) {}
 
   bool is_armed() const { return is_linked(); }

@@ -34,8 +34,8 @@ inline constexpr size_t kPageBytes = 4096;
 // Gives back all memory that one of the first two functions returned for `bytes` octets.
 void release_zero_pages(void* memory, size_t bytes);
 
-// To be called before memory of so many octets, all zero, is first used: an instruction that reads
-// before it writes would take a page in two steps.
+// Call it before the first use of `bytes` octets of zeros: an instruction that reads before it
+// writes would otherwise cause two page faults for each page.
 inline void write_first(void* memory, size_t bytes) {
   auto* const octets = static_cast<volatile char*>(memory);
   for (size_t at = 0; at < bytes; at += kPageBytes) octets[at] = 0;

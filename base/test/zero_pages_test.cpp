@@ -80,7 +80,7 @@ void limit_data(size_t bytes) {
   if (setrlimit(RLIMIT_DATA, &limit) != 0) std::exit(2);
 }
 
-// For a process that may not lock so much memory.
+// Exit status of a process that may not lock that much memory.
 constexpr int kMayNot = 77;
 bool may_lock(size_t bytes) {
   return mmap(nullptr, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0) != MAP_FAILED;
