@@ -8,8 +8,8 @@ constexpr uint32_t kMinPackets = 8;  // room for the SACK gap threshold to be cr
 // Lower limit of the assumed round trip, so that a burst of losses whose ACKs arrive together
 // counts once even before there is an RTT sample.
 constexpr Duration kShortestRound = Duration::microseconds(50);
-// Slow start ends when every round trip of a round took so much longer than the shortest, and at
-// least twice as long. A window of 1 MiB adds less than that at 10 Gb/s.
+// Slow start ends when every round trip of a round took longer than the shortest one by this time,
+// and at least twice as long. A window of 1 MiB adds less than that at 10 Gb/s.
 constexpr Duration kQueueTime = Duration::milliseconds(1);
 
 }  // namespace

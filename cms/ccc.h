@@ -126,8 +126,8 @@ class Ccc {
   }
   // The credit_target for a packet that leaves now. Requires has_credit(). [CMS-126, CMS-143]
   uint32_t credit_target(const CreditNeed& need) { return credit()->target(limited(need)); }
-  // So much waits: when a Credit Request CP for it is due; never() if none is to be sent. Then send
-  // it and call on_requested() of credit(). [CMS-127, CMS-129]
+  // When a Credit Request CP for `need` is due; never() if none is to be sent. At that time send it
+  // and call on_requested() of credit(). [CMS-127, CMS-129]
   Instant credit_deadline(const CreditNeed& need, Instant now) {
     CreditSource* const source = credit();
     if (source == nullptr) return Instant::never();

@@ -85,7 +85,7 @@ struct CreditConfig {
   uint32_t window_max_permille = 1500;  // of the BDP: credit that a source holds [CMS-125]
   uint32_t first_permille = 1000;       // of the BDP: sent before the first grant [CMS-121]
   Duration timeout = Duration::zero();  // zero: the larger of 250 us and 4 base RTTs [CMS-129]
-  bool idle_credit = false;             // idle sources get credit while nobody waits [CMS-136]
+  bool idle_credit = false;             // idle sources get credit while none waits [CMS-136]
   bool core_rate = false;               // the pace follows congestion of the core [CMS-141]
   uint32_t oversubscription = 1;        // of the core, for core_rate; 1-64
 };
@@ -109,7 +109,7 @@ struct EntropyConfig {
   uint8_t ring = 8;                 // REPS: values remembered; 1-64 [CMS-160]
   uint8_t explore_packets = 16;     // REPS: random ones after freezing [CMS-161]
   uint8_t planes = 1;               // ports that EVs are dealt to in turn; 1-32 [CMS-156]
-  uint8_t reuse_rtts = 2;  // so many round trips of packets have an EV each; 0: no limit [CMS-153]
+  uint8_t reuse_rtts = 2;  // round trips whose packets have an EV each; 0: no limit [CMS-153]
   bool random_upper_bits = true;  // the bits above `entropy_values` are drawn for each context
   // EVs that random upper bits do not lead to: as source ports they are taken for addresses.
   uint16_t left_out_first = 16384;  // [decision 3]
@@ -130,16 +130,17 @@ struct Config {
   uint32_t link_mbps = 100'000;                    // of this end [CMS-045]
   uint32_t peer_link_mbps = 0;                     // 0: as this end's
   bool trimming = true;                            // the switches trim [CMS-049]
-  // NSCC begins with first_window_bytes() and not with its most, and keeps some packets in flight,
-  // so that one which is lost is followed by others that show it.
+  // NSCC begins with first_window_bytes() instead of its maximum, and keeps some packets in flight:
+  // the ACKs of later packets show that an earlier one was lost.
   bool start_slowly = false;
   // NSCC for stacks in software, in networks that drop and neither mark nor trim: only a loss shows
   // the end of a queue. [decision 16]
   bool learns_by_loss = false;
   bool base_rtt_probe = true;  // a new context measures its base RTT [CMS-106]
-  // A context that was idle for so long begins anew; zero: after any pause. [CMS-008]
+  // A context that was idle for this time begins anew; zero: after any pause. [CMS-008]
   Duration idle_time = Duration::milliseconds(1);
-  // So long a base RTT is used again by contexts that begin anew or come later. [CMS-008, CMS-105]
+  // Time for which contexts that begin anew, or later ones, use a measured base RTT again.
+  // [CMS-008, CMS-105]
   Duration base_rtt_time = Duration::seconds(60);
   uint32_t pacing_percent = 0;          // of a window in a round trip; 0: no pacing
   uint32_t pacing_burst_bytes = 65536;  // that leave at once all the same
@@ -172,7 +173,7 @@ struct Config {
   // 16 KiB of it, at least four packets: where NSCC learns by loss and knows no round trip to the
   // peer. [CMS-196]
   uint64_t untried_window_bytes() const { return window_of(16, 4); }
-  // So much payload in nominal octets; initial_window_packets instead, if set.
+  // The window for that payload, in nominal octets; initial_window_packets instead, if set.
   uint64_t window_of(uint32_t payload_kib, uint32_t packets_min) const {
     const uint32_t kib = mtu_bytes < 2048 ? 1 : mtu_bytes / 1024;  // of payload in a packet
     const uint32_t packets = std::max(payload_kib / kib, packets_min);

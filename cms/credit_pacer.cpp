@@ -9,7 +9,7 @@ namespace uet::cms {
 
 namespace {
 
-constexpr uint32_t kWindowMax = 1 << 22;     // half of what 24 bits tell apart [CMS-118]
+constexpr uint32_t kWindowMax = 1 << 22;     // half of what 24 bits distinguish [CMS-118]
 constexpr uint32_t kEmptyGrantBytes = 1024;  // octets that a turn without credit counts [CMS-134]
 constexpr uint32_t kTimeoutsSilent = 4;      // [CMS-139]
 
@@ -155,8 +155,8 @@ void CreditPacer::begin(CreditContext& c, uint32_t target) {
   c.target = c.granted;
 }
 
-// Whether the source has lost its state and counts from 0 again. Only then does a target fall by
-// more than a window; a late packet has an older target, but not by so much. [CMS-119]
+// Whether the source has lost its state and counts from 0 again. Only then does its target fall by
+// more than a window: the target of a late packet is older by less than that. [CMS-119]
 bool CreditPacer::has_begun_anew(const CreditContext& c, uint32_t target, Instant now) const {
   return credit_ahead(c.target, target) > static_cast<int32_t>(terms_.window) && c.backlog() == 0 &&
          now - c.raised_at >= terms_.timeout;

@@ -44,11 +44,11 @@ enum class DemandNews : uint8_t {
 
 // The source of a demand.
 struct Asker {
-  uint32_t via = 0;       // whatever the owner of the pacer wants to know of its grants
+  uint32_t via = 0;       // a note of the owner, which the pacer hands back with each grant
   bool is_proven = true;  // it has shown that it receives packets at its address [T-34]
 };
 
-// Tell this context that its cumulative credit is now that. 24 bits. [CMS-034]
+// Report to the source the new cumulative credit of this context. 24 bits. [CMS-034]
 struct Grant {
   CreditKey key;
   uint32_t credit = 0;

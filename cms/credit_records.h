@@ -35,7 +35,7 @@ struct CreditContext : ListNode<>, ListNode<IdleContexts> {
   CreditSourceRecord* source;
   Instant heard_at;      // when one of its packets came last
   Instant raised_at;     // when its target rose last
-  uint32_t target = 0;   // highest one heard, as far as it was believed; 24 bits
+  uint32_t target = 0;   // highest plausible one received; 24 bits
   uint32_t granted = 0;  // cumulative; 24 bits
   uint32_t via = 0;      // named in its grants
   uint8_t ccc_id;

@@ -27,7 +27,7 @@ class CreditRings {
   void end_turn() { ++turn_; }
 
  private:
-  static constexpr uint32_t kNewcomersTurn = 8;  // newcomers have one of so many turns [T-34]
+  static constexpr uint32_t kNewcomersTurn = 8;  // of 8 turns newcomers have one [T-34]
 
   IntrusiveList<CreditSourceRecord> ring_;
   IntrusiveList<CreditSourceRecord> newcomers_;

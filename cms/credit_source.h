@@ -19,8 +19,8 @@ inline Duration credit_timeout(const Config& c) {
   return std::max(kQuarterOfRto, c.base_rtt * 4);
 }
 
-// Octets of credit that a source may hold, and wait for: no more than a window has, and less than
-// half of what 24 bits tell apart. [CMS-118, CMS-125, CMS-126]
+// Octets of credit that a source may hold, and wait for: at most a window, and less than half of
+// what 24 bits distinguish. [CMS-118, CMS-125, CMS-126]
 inline uint64_t credit_window_bytes(const Config& c) {
   const uint64_t by_delay = c.bdp_bytes() * c.credit.window_max_permille / 1000;
   const uint64_t window = std::min<uint64_t>(by_delay, c.window_bytes_max);
@@ -82,10 +82,10 @@ class CreditSource {
   // never() while no request is to be sent.
   Instant deadline() const;
 
-  // The credit_target for a request packet or a Credit Request CP that leaves now: 24 bits, never
-  // behind one that was told before. [CMS-126]
+  // The credit_target for a request packet or a Credit Request CP that leaves now: 24 bits, at
+  // least the one that was sent before. [CMS-126]
   uint32_t target(const CreditNeed& need);
-  // The last one told.
+  // The last target that was sent.
   uint32_t told() const { return target_; }
 
   int64_t credit_bytes() const { return credit_; }
@@ -103,15 +103,15 @@ class CreditSource {
   uint32_t window_;       // octets: MaxWnd
   uint32_t mtu_;          // octets
   uint32_t granted_ = 0;  // last credit seen [CMS-119]
-  uint32_t target_ = 0;   // last one told
+  uint32_t target_ = 0;   // last one sent
   Duration base_rtt_;
   Duration timeout_;
   Instant quiet_since_;   // when credit came last, or was waited for first
   Instant requested_at_;  // zero: never
   uint8_t backoff_ = 1;   // times the timeout; doubles with each request of the timer
   bool is_speculating_ = true;
-  bool is_blocked_ = false;  // data waited without credit when last heard of
-  bool is_untold_ = false;   // more is wanted than was told, or a loss is to be told
+  bool is_blocked_ = false;  // data waited without credit at the last call that reported demand
+  bool is_untold_ = false;   // the demand has grown since it was sent, or a loss is to be reported
 };
 static_assert(AsksForCredit<CreditSource>);
 

@@ -23,7 +23,7 @@ class DestinationPressure {
     UET_ASSERT(low_mark < high_mark && high_mark >> 56 == 0);
   }
 
-  // So many octets of the buffer are in use now.
+  // `bytes` octets of the buffer are in use now.
   void on_occupancy(uint64_t bytes, Instant now) {
     const uint8_t pend = pend_at(bytes);
     if (pend_ != 0 && pend == 0) restore_until_ = now + base_rtt_;

@@ -66,7 +66,7 @@ struct Acked {
   Instant at{};
   bool ev_valid = false;
   uint32_t received_bytes = 0;  // that the destination has received since: by rcvd_bytes, or as
-                                // `bytes` where the peer does not tell [CMS-042, CMS-191]
+                                // `bytes` where the peer does not report it [CMS-042, CMS-191]
 };
 
 // Requests of this end, as a destination, to the source in its ACKs. [CMS-039, CMS-040]
@@ -88,7 +88,7 @@ struct Lost {
   LossKind kind = LossKind::inferred;
   Entropy ev{};
   Instant at{};
-  Duration rtt{};  // of the NACK; the destination tells no service time [CMS-094]
+  Duration rtt{};  // of the NACK, which carries no service time [CMS-094]
   bool rtt_valid = false;
   bool ecn = false;  // M flag of the NACK
 };

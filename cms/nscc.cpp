@@ -16,7 +16,7 @@ constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
 // delay adds if they are more than an MTU.
 constexpr uint32_t kFewPackets = 8;
 constexpr uint32_t kLearningStep = 8192;
-// A delay that stays after a loss does not count as a queue for so many round trips. [CMS-197]
+// Round trips for which a delay that stays after a loss does not count as a queue. [CMS-197]
 constexpr int64_t kRoundsInVain = 32;
 constexpr Duration kLeastRtt = Duration::microseconds(1);  // no two hosts are nearer
 // Limits that keep products inside their types, whatever the settings. Octets squared: times 2^16

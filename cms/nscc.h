@@ -55,7 +55,8 @@ class Nscc {
 
   // Whether a packet may leave now. Whatever its size, an MTU must fit. [CMS-066]
   bool may_send(uint32_t /*bytes*/) const { return inflight_ + law_.mtu <= cwnd_q8_ >> 8; }
-  // With that packet in flight the window is as good as full: its ACK is wanted. [CMS-068]
+  // With that packet in flight the window is nearly full: the packet should ask for an ACK.
+  // [CMS-068]
   bool wants_ack(uint32_t bytes, uint32_t ack_gen_trigger) const {
     const int64_t window = cwnd_q8_ >> 8;
     return window - inflight_ - bytes < law_.mtu || window < ack_gen_trigger;

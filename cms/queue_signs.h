@@ -19,12 +19,11 @@ class QueueSigns {
     peak_ns_ = std::max(peak_ns_ - peak_ns_ / 512, of(mean));
     low_ns_ = std::min(low_ns_, of(mean));
   }
-  // Whether the mean delay is so long that it counts as a mark. Only for destinations that report
-  // how long packets waited for a processor there. Hosts also cause delays, but short ones, or few.
+  // Whether the mean delay is long enough to count as a mark. Only for destinations that report how
+  // long packets waited for a processor there. Hosts also cause delays, but short ones, or few.
   static bool is_mark(Duration mean) { return mean > kMark; }
-  // A long way: a window that a loss has made smaller would grow back in hundreds of milliseconds.
-  // [CMS-197]
-  // An unknown round trip, a second, is none.
+  // The path is long: a window that a loss has reduced would need hundreds of milliseconds to grow
+  // back. An unknown round trip, which is one second, does not count. [CMS-197]
   static bool is_far(Duration base_rtt) {
     return base_rtt >= Duration::microseconds(750) && base_rtt < Duration::seconds(1);
   }
@@ -57,8 +56,8 @@ class QueueSigns {
     return least;
   }
 
-  // Octets were lost. True: by a quarter of the window more than a sixteenth of what has arrived.
-  // Chance does not explain so many.
+  // Octets were lost. True: the losses exceed a sixteenth of what has arrived by a quarter of the
+  // window. Random losses alone are not that many.
   bool are_many(uint32_t bytes, uint64_t window) {
     lost_ = of_octets(std::min(uint64_t{lost_} + bytes, window));
     return lost_ > window / 4;

@@ -36,7 +36,7 @@ class SparseSending {
   // Packets in a round trip, in 1/256.
   static constexpr uint32_t kWhole = 256;
   static constexpr uint32_t kLeast = 4;
-  static constexpr uint32_t kSlow = 2;    // more for an ACK that tells of a mark
+  static constexpr uint32_t kSlow = 2;    // more for an ACK that reports a mark
   static constexpr uint32_t kQuick = 32;  // for another one
 
   void set(uint32_t share) { share_ = static_cast<uint16_t>(share & 0x1FF); }

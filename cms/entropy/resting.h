@@ -19,7 +19,7 @@ class RestingEntropy {
   RestingEntropy(const Config& config, uint32_t size);
 
   void on_feedback(uint32_t index, PathFeedback feedback, Instant now);
-  // How long a round trip takes now; EVs rest at least so long.
+  // How long a round trip takes now; EVs rest for at least that time.
   void on_rtt(Duration rtt) { marks_.on_rtt(rtt); }
   Duration rtt() const { return marks_.rtt(); }
   // Call before the questions below.

@@ -112,12 +112,12 @@ TEST_F(CccTest, ALossWithoutAQueueEndsTheDoubling) {
   EXPECT_LE(window(), before + 1);
 }
 
-// There is no loss, but the packets only wait in a buffer.
+// No packet is lost, but packets wait in a buffer.
 TEST_F(CccTest, AQueueEndsTheDoubling) {
   send(32);
   ack(8, false, 100_us);
   ack(24, false, 900_us);
-  EXPECT_EQ(window(), 64u) << "a processor may be busy for so long";
+  EXPECT_EQ(window(), 64u) << "a busy processor may cause this delay";
   send(64);
   ack(1, false, 100_us);
   ack(63, false, 9_ms);

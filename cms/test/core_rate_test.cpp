@@ -14,8 +14,8 @@ const Instant kBegin = Instant::from_ns(1'000'000'000);
 
 class CoreRateTest : public ::testing::Test {
  protected:
-  // A period of 100 packets: so many marked, trimmed in the core, trimmed at the last hop; and the
-  // packet that begins the next one, which judges it.
+  // A period of 100 packets, of which `marked` are marked, `trimmed` trimmed in the core and
+  // `lasthop` at the last hop; and the first packet of the next period, which ends this one.
   double period(int marked, int trimmed, int lasthop) {
     for (int i = is_begun_ ? 1 : 0; i < 100; ++i) {
       Received e;

@@ -5,7 +5,7 @@
 namespace uet::cms::credit_pacer {
 namespace {
 
-// [T-34] A source that asks for the most that 24 bits can say waits for a window and two packets.
+// [T-34] A source that asks for the maximum of 24 bits waits for a window and two packets.
 TEST_F(CreditPacerTest, AGreedySourceWaitsForAWindow) {
   ask(1, 1);
   EXPECT_EQ(ask(1, 0x7F'FFFF), DemandNews::clamped);
@@ -44,8 +44,8 @@ TEST_F(CreditPacerTest, UnprovenSourcesHaveFewTurns) {
   EXPECT_EQ(turns(4), "2+64 1+64 7+64 2+64 ");
 }
 
-// [T-34] Nobody raises, takes or redirects the credit of a known source from an address that may be
-// forged.
+// [T-34] Packets from an address that may be forged do not raise, take or redirect the credit of a
+// known source.
 TEST_F(CreditPacerTest, AKnownSourceIsNotForged) {
   ask(1, 100);
   EXPECT_EQ(ask_unproven(1, 800), DemandNews::forged);

@@ -197,7 +197,7 @@ TEST_F(CreditModelTest, LostCreditHealsByTheNext) {
 }
 
 // [CMS-129, CMS-135] All packets are lost, including the last: the timer asks again, and the answer
-// tells the granted credit.
+// reports the granted credit.
 TEST_F(CreditModelTest, TheTimerHealsTheLossOfTheLastCredit) {
   create(1);
   offer(0, 2'000'000);
@@ -212,7 +212,7 @@ TEST_F(CreditModelTest, TheTimerHealsTheLossOfTheLastCredit) {
   EXPECT_EQ(stations_[0].backlog, 0u);
 }
 
-// [T-34] A source that demands the most that 24 bits can express gets its share and no more.
+// [T-34] A source that demands the maximum of 24 bits gets its share and no more.
 TEST_F(CreditModelTest, AGreedySourceGetsItsShare) {
   create(4);
   stations_[0].is_greedy = true;

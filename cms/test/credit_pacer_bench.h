@@ -48,7 +48,7 @@ class CreditPacerTest : public ::testing::Test {
     at.at = now_;
     pacer_->on_received({peer, 0}, at);
   }
-  // The grants of so many turns, each taken when due: "PEER+UNITS" or "PEER/ID+UNITS".
+  // The grants of `count` turns, each taken when due: "PEER+UNITS" or "PEER/ID+UNITS".
   std::string turns(int count) {
     std::string out;
     for (int i = 0; i < count; ++i) {

@@ -153,8 +153,8 @@ TEST_F(CreditPacerTest, ARequestIsAnsweredInAnyCase) {
   EXPECT_EQ(g->key, (CreditKey{1, 0}));
 }
 
-// [CMS-130, CMS-136] Nobody waits: idle sources get up to a window that they did not ask for, 879
-// units, in turn. Off unless configured.
+// [CMS-130, CMS-136] While no source waits, idle sources get up to a window that they did not ask
+// for, 879 units, in turn. Off unless configured.
 TEST_F(CreditPacerTest, IdleSourcesGetAWindowAhead) {
   ask(1, 64);
   ask(2, 64);

@@ -215,7 +215,7 @@ TEST_F(CreditSourceTest, SendsARequestIfNoPacketCanCarryTheDemand) {
   EXPECT_TRUE(source_.wants_request(now_));
   EXPECT_EQ(source_.target(need(4000)), 16u);
   source_.on_requested(now_);
-  EXPECT_FALSE(source_.wants_request(now_ + 20_us)) << "it is told";
+  EXPECT_FALSE(source_.wants_request(now_ + 20_us)) << "it was reported";
   source_.on_need(need(4000), now_ + 20_us);
   EXPECT_FALSE(source_.wants_request(now_ + 20_us));
 }
@@ -321,7 +321,7 @@ TEST_F(CreditSourceTest, AnEstablishedPdcAsksAgain) {
   source_.target(need(20'000));
   source_.on_feedback();
   source_.on_need(need(20'000), now_);
-  EXPECT_EQ(source_.deadline(), now_ + 300_us) << "all of it was told";
+  EXPECT_EQ(source_.deadline(), now_ + 300_us) << "all of it was reported";
   source_.on_established();
   source_.on_need(need(20'000), now_);
   EXPECT_TRUE(source_.wants_request(now_));

@@ -25,7 +25,7 @@ Config credit_config(Algorithm algorithm) {
   return c;
 }
 
-// [CMS-022, CMS-117, CMS-119, CMS-125] Grants are cumulative: told twice they count once.
+// [CMS-022, CMS-117, CMS-119, CMS-125] Grants are cumulative: a repeated one counts once.
 TEST(CreditTest, GrantsAddUp) {
   Ccc ccc(credit_config(Algorithm::rccc));
   EXPECT_EQ(ccc.credit_bytes(), 150'000);

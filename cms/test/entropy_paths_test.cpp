@@ -24,8 +24,8 @@ class Fabric {
   // Switches hash the EV. The seed of the switch decides which path that is.
   uint32_t path_of(Entropy ev) const { return (ev.value() * 2654435761u >> 16) % kPaths; }
 
-  // Keeps `window` packets in flight for so long; a packet that is lost keeps its place until its
-  // time-out. Returns the packets that each path was given.
+  // Keeps `window` packets in flight for `time`; a lost packet keeps its place until its time-out.
+  // Returns the number of packets on each path.
   std::array<uint32_t, kPaths> run(Duration time, uint32_t window) {
     std::array<uint32_t, kPaths> given{};
     const Instant end = now_ + time;

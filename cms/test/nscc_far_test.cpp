@@ -110,8 +110,9 @@ TEST_F(NsccFarTest, TheWindowReturnsSoonAfterALoss) {
   }
 }
 
-// [CMS-197] A delay that stays after a loss has taken its share is no queue for 32 round trips: the
-// next loss takes an eighth of its packet. Then it counts again. On a short way it always counts.
+// [CMS-197] A loss reduces the window, and the delay stays: for 32 round trips the delay does not
+// count as a queue, and the next loss takes an eighth of its packet. Then it counts again. On a
+// short path it always counts.
 TEST_F(NsccFarTest, ADelayThatStaysIsNoQueueForAWhile) {
   for (const Duration base : {1_ms, 100_us}) {
     nscc_ = Nscc(software_config());

@@ -126,8 +126,8 @@ TEST_F(NsccLossTest, ATrimCostsItsPacket) {
   EXPECT_EQ(window(), 216'680u);
 }
 
-// [CMS-097, CMS-144] With RCCC the last hop is not this window's business, nor of quick adapt: an
-// ACK a period later finds no reason.
+// [CMS-097, CMS-144] With RCCC credit controls the last hop: a trim there changes neither the
+// window nor quick adapt, and an ACK a period later finds no reason.
 TEST_F(NsccLossTest, CreditOwnsTheLastHop) {
   Config c = config();
   c.algorithm = Algorithm::both;
@@ -308,7 +308,7 @@ TEST_F(NsccLossTest, QuickAdaptMayBeOff) {
 }
 
 // [CMS-075, CMS-091, CMS-060] Without trimming, delay above 4 target delays (48 us) is a trigger; a
-// period has 24 us. With trimming delay alone is none.
+// period has 24 us. With trimming, delay alone is not a trigger.
 TEST_F(NsccLossTest, DelayAloneIsAReasonWithoutTrimming) {
   Config c = config();
   c.trimming = false;

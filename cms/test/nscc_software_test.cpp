@@ -80,7 +80,7 @@ TEST_F(NsccSoftwareTest, ALongQueueIsAMark) {
   EXPECT_NEAR(static_cast<double>(window()), 2 * kPacket, 1300);
 }
 
-// A destination that does not tell how long packets waited there may be a host that is busy.
+// A destination that does not report how long packets waited there may be a busy host.
 TEST_F(NsccSoftwareTest, ALongRoundTripAloneIsNoMark) {
   service_time_ = Duration::zero();
   round(50_us);

@@ -28,7 +28,7 @@ Config config() {
 class NsccTest : public ::testing::Test {
  protected:
   void send(uint32_t bytes = kPacket) { nscc_.on_sent({.bytes = bytes, .at = now_}); }
-  // The window is so large, and as much is in flight. The adjust period has just begun.
+  // Sets the window to `bytes`, all of them in flight. The adjust period has just begun.
   void set_window(uint32_t bytes) {
     send(225'000);
     nscc_.on_lost({.bytes = 225'000 - bytes, .kind = LossKind::inferred, .at = now_});
@@ -292,7 +292,7 @@ TEST_F(NsccTest, RisesFastAfterAWindowWithoutDelay) {
   ack(4160, Duration::zero());
   expect_window(112'113.5 + 12'500 + 1040, "each one from here on");
   ack(4160, 999_ns);
-  expect_window(112'113.5 + 12'500 + 2080, "below 1 us is none");
+  expect_window(112'113.5 + 12'500 + 2080, "below 1 us counts as zero");
 }
 
 // [CMS-084, CMS-062] A delay of 1 us ends that, and the count restarts.
@@ -462,7 +462,7 @@ TEST_F(NsccTest, APathWithoutCongestionGetsTheLargestWindow) {
     ASSERT_LE(nscc_.window_bytes(), 225'000u) << i;
   }
   EXPECT_EQ(nscc_.window_bytes(), 225'000u);
-  EXPECT_EQ(nscc_.base_rtt(), 12_us) << "a round trip of 0 ns is none";
+  EXPECT_EQ(nscc_.base_rtt(), 12_us) << "a round trip of 0 ns is not used";
 }
 
 // [T-35] No two hosts are nearer than 1 us. A shorter RTT is not trusted, and a peer that reports 1

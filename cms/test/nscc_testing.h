@@ -1,5 +1,5 @@
 // Common parts of the tests of NSCC: an ACK with its round trip, and the window of a stack in
-// software, counted in packets of 8,192 octets, of which 16 are the first window and 256 the most.
+// software, counted in packets of 8,192 octets: 16 in the first window, 256 in the largest.
 #pragma once
 
 #include "cms/nscc.h"
@@ -15,7 +15,7 @@ enum class Mark : uint8_t {
   ecn
 };
 
-// An ACK that tells of so many octets received, after that round trip.
+// An ACK that reports `received_bytes` octets as received, after that round trip.
 inline Acked ack_of(uint32_t received_bytes, Duration rtt, Mark mark, Instant at) {
   Acked e;
   e.received_bytes = received_bytes;
@@ -54,7 +54,7 @@ class NsccInSoftware : public ::testing::Test {
   uint64_t window() const { return nscc_.window_bytes(); }
 
   Instant now_ = Instant::from_ns(1'000'000'000);
-  Duration service_time_{};  // as the destination tells it; zero: it does not
+  Duration service_time_{};  // as the destination reports it; zero: it does not
   Nscc nscc_;
 };
 

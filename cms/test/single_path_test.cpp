@@ -95,7 +95,7 @@ TEST_F(SinglePathTest, MarksAreOfTheCoreWhereCreditIsInUse) {
   EXPECT_NE(path.ev(), ev);
 }
 
-// [CMS-150] What is heard of the EV of before does not concern the present one.
+// [CMS-150] Feedback about an earlier EV does not change the present one.
 TEST_F(SinglePathTest, LateNewsMoveNothing) {
   const Entropy old = path_.ev();
   EXPECT_TRUE(changes(ecn));

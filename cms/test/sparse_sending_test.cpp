@@ -52,7 +52,7 @@ TEST(SparseSendingTest, EntropyValuesSpreadIt) {
   EXPECT_EQ(pause(s, Entropy(49152)), 18_us);
 }
 
-// From 3/4: an eighth for each ACK, or a 128th for one that tells of a mark.
+// From 3/4: an eighth for each ACK, or a 128th for one that reports a mark.
 TEST(SparseSendingTest, AnArrivingPacketEndsIt) {
   SparseSending quick;
   cut(quick);

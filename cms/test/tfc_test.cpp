@@ -241,8 +241,8 @@ TEST(TfcTest, TheContextSendsOnlyWithCells) {
   EXPECT_EQ(ccc.on_credit({100, kStart}), CreditNews::unused) << "none is of the context";
 }
 
-// [CMS-148] What is heard of entropy values changes nothing: they come in the order that they have
-// without any news.
+// [CMS-148] Feedback about entropy values changes nothing: their order is the same as without
+// feedback.
 TEST(TfcTest, FeedbackChangesNoEntropyValue) {
   Config config = tfc_path();
   config.entropy_values = 16;
