@@ -63,7 +63,7 @@ class BlockPool {
   };
   static constexpr size_t kChunkBytes = 16 * 1024;
 
-  // A chunk has an eighth of the present blocks: few chunks, and little memory that nobody uses.
+  // A chunk has an eighth of the present blocks: few chunks, and little unused memory.
   bool add_chunk() {
     const auto least = static_cast<uint32_t>(std::max<size_t>(kChunkBytes / bytes_, 1));
     const uint32_t blocks = std::min(std::max(made_ / 8, least), count_ - made_);

@@ -15,7 +15,7 @@ enum class NackReaction : uint8_t {
   ignore,        // unknown or reserved: counted only [PDS-071]
   resend_now,    // a loss: as soon as CMS allows
   resend_later,  // no room there: after NACK_Retx_Time, more each time [PDS-118]
-  hold_window,   // beyond what the peer tracks: as resend_later, and believe mpr 1 until told
+  hold_window,   // beyond what the peer tracks: as resend_later, and assume mpr 1 until an ACK
   send_clear,    // no room for responses: clear at once, then as resend_later
   go_back_n,     // ROD gap [PDS-078]
   rebase,        // the target begins elsewhere [PDS-051]

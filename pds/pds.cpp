@@ -111,8 +111,8 @@ void Pds::want_answers(FlowId id, Instant now) {
 bool Pds::send_return(PdcHandle handle, MessageHandle message, uint32_t bytes) {
   Pdc* const pdc = parts_.table.get(handle);
   if (pdc == nullptr || pdc->is_initiator()) return false;
-  // After a failure the holes below stay for ever, and a peer that is done with the PDC only
-  // answers what it was sent before. [PDS-T17, PDS-120]
+  // After a failure the holes below are never filled, and a peer that closes the PDC answers only
+  // the packets that it had received before. [PDS-T17, PDS-120]
   if (pdc->life.has_failed() || pdc->life.is_draining()) return false;
   ReturnMessage* const queued = parts_.res.return_messages.alloc();
   if (queued == nullptr) return false;

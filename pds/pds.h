@@ -84,7 +84,7 @@ class Pds final : public Service {
   void advance(Instant now);
   // The next instant at which advance has work; never() when idle. has_work() is apart from it.
   Instant next_deadline() const;
-  // Something could be sent right now: transmit is worth a call. May be true once in vain.
+  // Something could be sent right now: transmit is worth a call. The call may still send nothing.
   bool has_work(Work which = Work::any) const;
 
   bool respond(RxToken token, const Verdict& verdict, Instant now) override;
@@ -98,7 +98,7 @@ class Pds final : public Service {
   // Reports of the system about the route to a peer go there.
   PathReports& path_reports();
   // Starts an orderly close of every PDC, or with `abort` frees them all at once, reporting to the
-  // client. idle() tells when nothing is left to do. Not to be called from inside the client.
+  // client. Afterwards idle() becomes true. Not to be called from inside the client.
   //
   // With an sdi only PDCs and messages of that secure domain, which is being taken out of use.
   // Initiators continue while messages wait, so call it again until the last call, with `abort`:

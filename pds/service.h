@@ -28,7 +28,7 @@ class Service {
   // The flow has at least one message for Client::start(). Idempotent except for `bytes`, O(1).
   // `bytes` are announced: announced_bytes() of all packets of a new message. [CMS-016]
   virtual void ready(FlowId flow, uint64_t bytes) = 0;
-  // So many of the announced octets will not be pulled.
+  // `bytes` of the announced octets will not be pulled.
   virtual void withdraw(FlowId flow, uint64_t bytes) = 0;
   // An operation now waits for packets that the flow has sent: the next transmit asks for ACKs of
   // those without AR. [PDS-064]
@@ -45,8 +45,8 @@ class Service {
   virtual bool send_return(PdcHandle pdc, MessageHandle message, uint32_t bytes) = 0;
   // The message started with keep_pdc has all its return data (or failed). [PDS-015]
   virtual void message_done(PdcHandle pdc) = 0;
-  // So many octets of messages that no receive waits for are held now. Peers are asked for less
-  // where the configuration says so. [CMS-111, CMS-116]
+  // `bytes` octets of messages without a receive are held now. If so configured, peers are asked to
+  // send less. [CMS-111, CMS-116]
   virtual void set_pressure(uint64_t bytes, Instant now) = 0;
 
  protected:

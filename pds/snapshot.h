@@ -48,7 +48,7 @@ struct PdcSnapshot {
 
   Duration round_trip;                     // smoothed; zero: not known
   Duration silent;                         // since the last packet either way
-  Duration waiting;                        // something has been outstanding for so long
+  Duration waiting;                        // how long something has been outstanding
   Duration refused;                        // answers, but none that lets anything pass; zero: no
   Duration timer = Duration::seconds(-1);  // until it fires; negative: not armed
 };

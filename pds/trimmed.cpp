@@ -81,8 +81,8 @@ void Trimmed::on_request(const RxDatagram& d, Instant now) {
   }
 }
 
-// The header was decrypted and could not be verified. It may tell that a PSN of a PDC that is
-// there was lost, and nothing else. [TSS-081, PDS-132]
+// The header was decrypted and could not be verified. It may report that a PSN of an open PDC was
+// lost, and has no other effect. [TSS-081, PDS-132]
 void Trimmed::on_secured(const RxDatagram& datagram, Instant now) {
   RxDatagram d = datagram;
   d.sdi &= ~wire::kUnverifiedSdi;

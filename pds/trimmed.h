@@ -1,5 +1,6 @@
-// Packets that a switch has trimmed. One tells the source early that data was lost; it opens no
-// PDC, moves no window and never reaches the client. [PDS 11, PDS-V2]
+// Packets that a switch has trimmed. A trimmed packet causes a NACK, from which the source learns
+// early that data was lost; it opens no PDC, moves no window and never reaches the client. [PDS 11,
+// PDS-V2]
 #pragma once
 
 #include "pds/connectionless/connectionless.h"

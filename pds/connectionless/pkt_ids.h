@@ -1,6 +1,6 @@
-// The numbers that RUDI packets are known by: each of the 32-bit numbers once before any comes
-// again, in an order that only the key tells. A late answer never passes for the answer to another
-// packet, and an attacker cannot guess which are outstanding. [PDS-201]
+// The pkt_ids of RUDI packets: all 32-bit numbers in turn, in an order that depends on a secret
+// key. So a late answer is never taken for the answer to another packet, and an attacker cannot
+// guess which numbers are outstanding. [PDS-201]
 #pragma once
 
 #include "base/hash.h"

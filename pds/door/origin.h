@@ -19,7 +19,7 @@ enum class PortHint : uint8_t {
   unstated,  // the header has no place for the mark
 };
 
-// Where answers go when only the datagram can tell. Without the marked field, a source port counts
+// The address for answers to a packet without a known peer. Without the mark, a source port counts
 // as the sender's own port if it lies in one of the first blocks that our processes take, or in a
 // block known for a peer. A foreign peer whose entropy falls there misses an answer, and so does an
 // unknown uet process with another block; their operations end by time-out. [decision 3, WIRE-121]

@@ -18,7 +18,7 @@ class Proof {
     octets_ =
         std::min<uint32_t>(octets_ + kFactor * std::min(received, kOctetsMax), kOctetsMax) & kMask;
   }
-  // False: so much may not go there; nothing was changed.
+  // False: fewer octets are left; nothing was changed.
   bool spend(uint32_t octets) {
     if (octets_ < octets) return false;
     octets_ = (octets_ - octets) & kMask;

@@ -19,7 +19,7 @@ void Proofs::confirm(Pdc& pdc) {
   schedule_.want_send(pdc);  // what waited for it
 }
 
-// Whether so many octets may go to the peer. A packet that may not go counts as lost.
+// Whether `octets` octets may go to the peer. A packet that may not go counts as lost.
 bool Proofs::spend(Pdc& pdc, uint32_t octets) {
   if (!pdc.is_unverified()) return true;
   if (pdc.proof.spend(octets)) return true;
@@ -43,8 +43,7 @@ Duration Proofs::proof_wait(const Pdc& pdc) const {
          (int64_t{1} << std::min<uint32_t>(pdc.tail.unheard(), kProofDoublings));
 }
 
-// Asks again, as long as the octets last.
-// False: the peer has been silent for so long that the PDC fails.
+// Asks again, as long as octets are left. False: the peer was silent for too long; the PDC fails.
 bool Proofs::check_proof(Pdc& pdc, Instant& next, Instant now) {
   if (!needs_proof(res_, pdc)) return true;
   const Instant end = pdc.last_active + res_.config.peer_timeout;

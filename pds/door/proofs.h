@@ -39,7 +39,7 @@ class Proofs {
   // A Probe takes no PSN, and even a peer that does not know Probes refuses it.
   void ask_for_proof(Pdc& pdc);
   Duration proof_wait(const Pdc& pdc) const;
-  // False: the peer has been silent for so long that the PDC fails.
+  // False: the peer was silent for too long; the PDC fails.
   bool check_proof(Pdc& pdc, Instant& next, Instant now);
   // Initiator: the target may wait for proof that our address is not forged.
   bool owes_proof(const Pdc& pdc) const;

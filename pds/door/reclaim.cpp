@@ -100,9 +100,9 @@ void Reclaim::retire(bool is_initiator, Victims victims, IsCandidate&& is_candid
   }
 }
 
-// The peer never used our PDCID: most likely its source is forged. If it is not, the tombstone
-// answers it. A message half received would fail at its receiver, and a tombstone cannot tell about
-// a response or a gap: such PDCs get more time. [PDS-176, PDS-181]
+// The peer never used our PDCID: most likely its address is forged. If not, the tombstone answers
+// it. But a partly received message would fail at its receiver, and a tombstone holds no response
+// and no gap: PDCs with any of these get more time. [PDS-176, PDS-181]
 bool Reclaim::reclaim(Pdc& pdc, Instant now) {
   const Psn highest = pdc.rx.max_received();
   const bool is_doubtful = pdc.responses.stored() > 0 || !pdc.rx.all_received_below(highest + 1);

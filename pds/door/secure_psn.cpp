@@ -5,11 +5,11 @@
 
 namespace uet::pds {
 
-// Start of a new target PDC; `pending` when the initiator must be told. In the method with floors,
-// the start of a source without a floor is accepted, with two exceptions. After a floor was
+// Start of a new target PDC; `pending` when the initiator must learn it first. In the method with
+// floors, the start of a source without a floor is accepted, with two exceptions. After a floor was
 // forgotten none is accepted: a later floor may lie below PSNs that the source used before, and
-// recorded packets would be accepted. A source that has used so many PSNs that they do not all lie
-// below its floor is not accepted either. [PDS-T2, PDS-053]
+// recorded packets would be accepted. Nor is a source accepted if not all PSNs that it has used lie
+// below its floor. [PDS-T2, PDS-053]
 Psn SecurePsn::secure_start(const Inbound& in, PeerId peer, bool& pending) {
   pending = false;
   if (in.sdi() == 0) return in.start_psn;
@@ -39,7 +39,7 @@ Psn SecurePsn::raise_floor(const Pdc& pdc) {
   return floor;
 }
 
-// A value that the target told before, else a low random one. [PDS-050]
+// The start that the target sent before, else a low random one. [PDS-050]
 Psn SecurePsn::initial_start(const Pdc& made, PeerId peer, uint32_t sdi, const PdcTable& table) {
   if (sdi == 0) return made.start.psn();
   const KnownStart* const told = known_.find({res_.peers[peer].address, sdi, false});

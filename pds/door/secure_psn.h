@@ -20,12 +20,12 @@ class SecurePsn {
   Result<void> create(Arena& arena) {
     return known_.create(arena, res_.config.secure_starts, res_.randomness.u64());
   }
-  // Target: where a new PDC begins; `pending`: the initiator must be told.
+  // Target: where a new PDC begins; `pending`: the initiator must learn it first.
   Psn secure_start(const Inbound& in, PeerId peer, bool& pending);
   // Target: nothing that was sent on the PDC may open the next one. [PDS-053]
   Psn raise_floor(const Pdc& pdc);
   // Initiator: where a PDC begins that the table has just made. A secured PDC begins at the value
-  // that the target told before, else at PdcTable::draw_low_start(); a PDC in the clear at the
+  // that the target sent before, else at PdcTable::draw_low_start(); a PDC in the clear at the
   // Start_PSN that it was made with. [PDS-050]
   Psn initial_start(const Pdc& made, PeerId peer, uint32_t sdi, const PdcTable& table);
   // Initiator: the closing ACK says where the next PDC may begin. [PDS-053]

@@ -23,7 +23,7 @@ inline uint64_t hash_of(const Holder& h, uint64_t seed) { return hash64(h.sdi, h
 
 class Shares {
  public:
-  // Room for what so many PDCs can name.
+  // Room for all peers, jobs and domains that `pdcs` PDCs can have.
   Result<void> create(Arena& arena, uint32_t pdcs, uint64_t seed) {
     return held_.create(arena, 2 * pdcs, seed);
   }

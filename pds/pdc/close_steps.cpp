@@ -54,7 +54,7 @@ bool CloseSteps::is_close_early(Pdc& pdc, const Inbound& in, Instant now) {
   TxSlot* const newest = newest_unanswered(pdc, &psn);
   if (newest == nullptr) return false;
   res_.counters.add(Count::close_early);
-  pdc.waiting.note_refused(now);  // not for ever [PDS-148]
+  pdc.waiting.note_refused(now);  // limits the wait [PDS-148]
   // Asks once only: if the peer does not answer, the data itself must go again, and each question
   // would restart its time-out.
   const bool goes_again = newest->state.is_to_go_again();

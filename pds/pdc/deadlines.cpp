@@ -201,9 +201,9 @@ bool Deadlines::is_refused_for_long(const Pdc& pdc, Instant now) const {
 }
 
 // The peer is alive, perhaps on other PDCs, but neither acknowledges nor refuses what is
-// outstanding on this one: the path works one way only, or the peer never acknowledges. The PDC and
-// its stored responses would stay for ever. A peer that still works on a request says so when
-// asked, and is waited for. [PDS-148, PDS-T17, PDS-I18]
+// outstanding on this one: the path works one way only, or the peer never acknowledges. Without a
+// limit the PDC and its stored responses would never be freed. A peer that still works on a request
+// says so when asked, and gets more time. [PDS-148, PDS-T17, PDS-I18]
 bool Deadlines::is_ignored_for_long(const Pdc& pdc, Instant now) const {
   return res_.config.patience == Patience::time && !pdc.waiting.is_refused() &&
          now - pdc.waiting.since() >= res_.config.refusal_patience() &&

@@ -9,7 +9,7 @@
 
 namespace uet::pds {
 
-// Whether the peer hears of a failure. It needs to where it may still hold its end of the PDC.
+// Whether the failure is reported to the peer: yes, if it may still hold its end of the PDC.
 enum class Notice : uint8_t {
   none,   // the PDC is freed at once
   close,  // Close command of an initiator, Close Request of a target, where its state allows it
@@ -44,7 +44,7 @@ class Ending {
   void close_idle_toward(PeerId peer, Instant now);
   void abort_returns(Pdc& pdc, const Failure& failure, Instant now);
   void abort_message(Pdc& pdc, const Failure& failure, Instant now);
-  // The peer has not heard of this PDC.
+  // Frees a PDC of which no packet was sent, so that the peer has no state for it.
   void discard(Pdc& pdc);
   // `why`: the table row that ends it.
   void free_pdc(Pdc& pdc, PdcEvent why, Outcome outcome, Remains remains, Instant now);

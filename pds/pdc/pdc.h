@@ -39,7 +39,7 @@ namespace uet::pds {
 struct Flow;
 struct Context;
 
-// What a new PDC is told.
+// The parameters of a new PDC.
 struct PdcOpening {
   PdcEvent event = PdcEvent::opened;
   Mode mode = Mode::rud;
@@ -147,8 +147,8 @@ struct alignas(64) Pdc : ListNode<struct LruTag>,
   // Highest PSN received on this PDC + 1, the payload of a NACK by default. [PDS-111]
   Psn nack_hint() const { return rx.max_received() + 1; }
   // Everything is answered or set aside, yet the peer cannot track another packet: its cumulative
-  // ACK, as far as we know it, waits for a clear, or the ACK that told it was lost. Nothing is in
-  // flight that could bring another one. [PDS-035, PDS-102, PDS-245]
+  // ACK waits for a clear, or the ACK that reported it was lost. No packet is in flight whose ACK
+  // could report it. [PDS-035, PDS-102, PDS-245]
   bool is_stalled() const {
     if (tx.empty()) return !range.admits(tx.next());
     return tx.has_only_aside() && !losses.has_lost();

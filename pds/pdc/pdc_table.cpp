@@ -28,8 +28,8 @@ uint32_t PdcTable::free_count(bool is_initiator) const {
   return pool < share ? pool : share;
 }
 
-// Each id is drawn at random, so that earlier ids do not tell the next one. Most draws find a free
-// id at once; when nearly all are taken, the first free one after the draw is used.
+// Each id is drawn at random, so that the next one does not follow from earlier ids. Most draws
+// find a free id at once; when nearly all are taken, the first free one after the draw is used.
 // [PDS-019, T-04]
 Pdcid PdcTable::take_id(RandomSource& random) {
   ids_.set(0);  // not an id [PDS-011]

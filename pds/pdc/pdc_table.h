@@ -64,7 +64,7 @@ class PdcTable {
   Pdc* allocate(bool is_initiator, RandomSource& random);
   // The same for a target, out of the reserved pool.
   Pdc* allocate_reserved(RandomSource& random);
-  // The Start_PSN of a secured initiator PDC whose target has told it none: random, from 2^16 to
+  // The Start_PSN of a secured initiator PDC whose target has sent it none: random, from 2^16 to
   // 2^31, because a target raises its floor to what it receives; and at least 2^16 away from the
   // last PSN of the previous PDC with this id. [PDS-050, TSS-057]
   Psn draw_low_start(Pdcid id, RandomSource& random) const;

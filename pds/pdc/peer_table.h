@@ -76,7 +76,7 @@ struct Peer : ListNode<struct PeerSpareTag> {
     agree_payload(octets);
     is_path_small = true;
   }
-  // A packet with so much payload does not pass.
+  // A packet with `octets` octets of payload is too long for the path.
   bool is_beyond_path(uint32_t octets) const {
     return is_path_small && octets > payload_units * 256u;
   }
@@ -115,7 +115,7 @@ static_assert(sizeof(Peer) <= 160, "decision 15: budget of a peer");
 
 // How many remote FEPs there can be.
 struct PeerLimits {
-  uint32_t first = 64;       // memory for so many at first
+  uint32_t first = 64;       // records with memory from the start
   uint32_t most = 1u << 20;  // at once
   uint32_t spare = 1024;     // remembered without a reference; the longest spare one gives way
 };

@@ -52,7 +52,7 @@ class AckScheduler {
   // Packets were accepted that no ACK has followed; the latest came at trigger().arrival_tick.
   bool is_behind() const { return bytes_ > 0 && !due_; }
   uint32_t behind_since_tick() const { return behind_since_; }
-  // Any ACK with that cumulative ACK tells everything that the due ACK would tell.
+  // Any ACK with that cumulative ACK reports everything that the due ACK would report.
   bool is_told_by_any(Psn cack) const {
     return due_ && !trigger_.ce && !trigger_.psn.after(cack) && cause_ != Count::ack_duplicate &&
            cause_ != Count::ack_control;

@@ -11,7 +11,7 @@ Result<void> AckWriter::create(Arena& arena) {
 }
 
 // Windows track what they were made for, so that the old range stays usable until the cumulative
-// ACK has consumed it. Half or less is told at once, else the peer learns it by the next ACK.
+// ACK has consumed it. Half or less is sent at once, else the peer learns it by the next ACK.
 // [PDS-035, PDS-A11]
 Result<void> AckWriter::set_mpr(uint8_t mpr) {
   if (mpr == 0 || mpr > res_.config.mpr) return Errc::invalid;
@@ -28,7 +28,7 @@ Result<void> AckWriter::set_mpr(uint8_t mpr) {
 // Asks for an ACK that names the packet, unless the cumulative ACK covers it by then. [PDS-064]
 void AckWriter::want_answer(Pdc& pdc, Count cause, AckTrigger trigger) {
   const bool is_own = trigger.ce || trigger.psn.after(pdc.rx.cack_psn());
-  if (is_own && add_answer(pdc, trigger)) trigger.ce = false;  // told once
+  if (is_own && add_answer(pdc, trigger)) trigger.ce = false;  // reported once
   pdc.ack.want(cause, trigger);
   schedule_.want_control(pdc);
 }

@@ -15,7 +15,7 @@ Result<void> Destination::create(Arena& arena) {
     if (cms.pressure_low_bytes >= cms.pressure_high_bytes) return Errc::invalid;
     pressure_.emplace(cms.pressure_low_bytes, cms.pressure_high_bytes, cms.base_rtt);
   }
-  // Where ACKs tell nothing, no cell would ever be granted again. [CMS-146]
+  // Cells are granted in ACK_CC: without it none would ever be granted again. [CMS-146]
   if (res_.cells.is_on() && res_.config.ack_form != AckForm::cc) return Errc::invalid;
   if (!cms.has_credit()) return {};
   pacer_.emplace();

@@ -1,4 +1,4 @@
-// This FEP as a destination: which sources get credit, and what ACKs tell about its memory. [PDS
+// This FEP as a destination: which sources get credit, and what ACKs report about its memory. [PDS
 // 19.3, cms.md 4, 5.3]
 #pragma once
 
@@ -34,8 +34,8 @@ class Destination {
   bool on_demand(Pdc& pdc, const wire::CreditRequest& demand, cms::AskedBy by, Instant now);
   // A request packet, after its demand. [CMS-135, CMS-141]
   void on_received(const Pdc& pdc, const Inbound& in, cms::Received e);
-  // So many octets of unexpected messages are held. Where ACKs tell nothing but credit, sources are
-  // granted less. [CMS-116, CMS-192]
+  // `bytes` octets of unexpected messages are held. If ACKs report credit only, sources are granted
+  // less. [CMS-116, CMS-192]
   void set_pressure(uint64_t bytes, Instant now) {
     if (!pressure_) return;
     pressure_->on_occupancy(bytes, now);
@@ -43,8 +43,8 @@ class Destination {
     pacer_->on_host_queue(bytes, {res_.cms.pressure_low_bytes, res_.cms.pressure_high_bytes});
   }
 
-  // What an ACK of the PDC tells its source: credit if the source uses credit alone, else memory
-  // and received octets. [CMS-030, CMS-031, CMS-043]
+  // What an ACK of the PDC reports to its source: credit if the source uses credit alone, else
+  // memory and received octets. [CMS-030, CMS-031, CMS-043]
   cms::Feedback feedback(Instant now) const {
     return pressure_ ? pressure_->feedback(now) : cms::Feedback{};
   }

@@ -199,7 +199,7 @@ Admission Inbox::deliver(Pdc& pdc, const Inbound& in, bool buffered, Instant now
     res_.counters.add(Count::gd_full);
     res_.client.on_no_place(pdc.handle, now);
     if (!buffered) return refuse(pdc, NackCode::no_gtd_del_avail);  // [PDS-101]
-    pdc.responses.want_clear();  // nothing else tells the initiator [PDS-106]
+    pdc.responses.want_clear();  // no NACK informs the initiator [PDS-106]
     schedule_.want_control(pdc);
     return {};
   }

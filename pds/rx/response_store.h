@@ -2,11 +2,11 @@
 //
 // Clears are cumulative, so responses above a gap stay until the gap is filled: they must leave
 // room for the packet that fills it, here and in every other PDC, or all of them would wait for
-// each other for ever. So a response takes a place in the store, one above a gap takes two, and the
-// one that fills the gap below it takes none. A packet that fills a gap may need more than a place,
-// for example a record of SES that another message holds until its own packets find places. So each
-// host gets one place beyond its share, for a packet without a gap below it. [PDS-101, PDS-102,
-// PDS-109]
+// each other without end. So a response takes a place in the store, one above a gap takes two, and
+// the one that fills the gap below it takes none. A packet that fills a gap may need more than a
+// place, for example a record of SES that another message holds until its own packets find places.
+// So each host gets one place beyond its share, for a packet without a gap below it. [PDS-101,
+// PDS-102, PDS-109]
 #pragma once
 
 #include "pds/pdc/pdc.h"

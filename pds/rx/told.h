@@ -1,4 +1,5 @@
-// What this end has told the peer, and the counts for the next report. [PDS-045, PDS 8.3, CMS-041]
+// What this end has reported to the peer, and the counts for the next report. [PDS-045, PDS 8.3,
+// CMS-041]
 #pragma once
 
 #include "pds/config.h"

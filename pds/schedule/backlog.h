@@ -33,7 +33,7 @@ class Backlog {
   void add(uint64_t bytes) {
     change([&] { new_ += bytes; });
   }
-  // Octets were sent or withdrawn; more than were announced is no error. [CMS-018]
+  // Octets were sent or withdrawn, perhaps more than were announced. [CMS-018]
   void take(uint64_t bytes) {
     change([&] { new_ -= std::min(bytes, new_); });
   }

@@ -55,7 +55,7 @@ struct Context : ListNode<struct OpenContextTag> {
           uint32_t& senders)
       : key(k), ccc(config), ev(config, single, rng), backlog(senders) {}
 
-  // The window has room for so many octets, and pacing lets them go. [CMS-013]
+  // The window has room for `bytes` octets, and pacing allows them now. [CMS-013]
   bool may_send(uint32_t bytes, Instant now, bool takes_no_credit = false) const {
     return is_admitted(bytes, takes_no_credit) && now >= ccc.earliest_send();
   }

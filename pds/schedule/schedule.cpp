@@ -137,7 +137,7 @@ void Schedule::on_credit(Pdc& pdc, uint32_t credit, Instant now) {
 // that ends it. [CMS-128, CMS-129]
 void Schedule::ask_for_credit(Context& context, Instant now) {
   Pdc* const pdc = pdc_to_ask_on(context, res_.rng);
-  if (pdc != nullptr) (void)context.ccc.credit_target(context.need());  // as good as told
+  if (pdc != nullptr) (void)context.ccc.credit_target(context.need());  // counts as sent
   cms::CreditSource& credit = *context.ccc.credit();
   credit.on_requested(now);
   is_credit_wanted_ = true;

@@ -13,7 +13,8 @@
 
 namespace uet::pds {
 
-// The states of a congestion context. The lists and the window tell them, no member does. [CMS-010]
+// The states of a congestion context. They follow from the lists and the window; no member holds
+// them. [CMS-010]
 //   IDLE     none of its PDCs waits, nothing is in flight; AckReader notes since when
 //   PENDING  none waits, and Ccc::inflight_bytes() is not zero [CMS-011]
 //   READY    one of its PDCs is in resend_ or send_, or the context is in open_contexts_
@@ -91,7 +92,7 @@ class Schedule {
 
   // The timer of the PDC fires no later than at `deadline`.
   void arm_by(Pdc& pdc, Instant deadline);
-  // It owes an ACK or a control packet, or a step of closing. `may_wait`: it is no pressing work.
+  // The PDC owes an ACK or a control packet, or a step of closing. `may_wait`: it is not urgent.
   void want_control(Pdc& pdc, bool may_wait = false);
   // A Probe is due soon if a window holds the PDC back. [PDS-145]
   void arm_if_held(Pdc& pdc, Instant now);
@@ -99,7 +100,7 @@ class Schedule {
   void wake_flow(Flow& flow);
   // Puts the PDC where it gets a turn, if it may send and is not waiting already.
   void want_send(Pdc& pdc);
-  // The window of the context may have room again. A context that nobody waits for stays where it
+  // The window of the context may have room again. A context for which no PDC waits stays where it
   // is. [CMS-011, CMS-013]
   void wake_context(Context& context);
 

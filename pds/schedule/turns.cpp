@@ -15,7 +15,7 @@ constexpr uint32_t kLeadBytes = 128 * 1024;
 constexpr uint32_t kLongBurst =
     TxBatch::kCapacity / 4;  // packets; longer ones are of short packets
 
-// More than a batch is in flight: what is sent now is no message of a batch that a peer waits for.
+// More than a batch is in flight: the peer does not wait for the end of a single batch.
 bool is_stream(const Context& context) {
   return context.ccc.inflight_bytes() >
          uint64_t{TxBatch::kCapacity} * context.limits.packet_bytes_max;
@@ -49,7 +49,7 @@ uint32_t Turns::transmit(TxBatch& batch, Instant now, Lead lead) {
   const bool have_left = !payload_leads || (is_end && !batch.full());
   led_bytes_ = have_left ? 0 : led_bytes_ + std::max(batch.payload_bytes(), kLeadBytes / 4);
   if (schedule_.take_credit_wanted()) {
-    // Who waits for credit asks at once, or goes on without it. [CMS-127, CMS-128]
+    // A PDC that waits for credit asks at once, or continues without it. [CMS-127, CMS-128]
     answers_.send_control(batch, now);
     serve_contexts(batch, now);
   }
@@ -58,7 +58,7 @@ uint32_t Turns::transmit(TxBatch& batch, Instant now, Lead lead) {
 
 void Turns::send_data(TxBatch& batch, Instant now) {
   connectionless_.transmit(batch, now);
-  // A PDC that is not done goes to the back of its list, so none waits for ever.
+  // A PDC that is not done goes to the back of its list, so each PDC gets its turn.
   while (!batch.full()) {
     Pdc* const pdc = schedule_.next_resend();
     if (pdc == nullptr) break;

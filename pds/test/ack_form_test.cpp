@@ -40,8 +40,8 @@ class AckFormTest : public ::testing::Test {
 
 // --- forms [PDS 8.3] ---
 
-// [PDS-035, PDS 8.3] Every ACK tells a range that peers do not assume; no ACK tells the assumed
-// range.
+// [PDS-035, PDS 8.3] Every ACK carries the range if it is not the one that peers assume; no ACK
+// carries the assumed range.
 TEST_F(AckFormTest, RangeIsSentUnlessItIsTheAssumedOne) {
   for (const uint8_t mpr : {uint8_t{4}, uint8_t{8}, uint8_t{16}}) {
     config_.mpr = mpr;
@@ -62,8 +62,8 @@ TEST_F(AckFormTest, RangeIsSentUnlessItIsTheAssumedOne) {
   }
 }
 
-// [PDS-A11, PDS-035] A range of half or less is told at once, a smaller change by the next ACK;
-// packets within the range told before are still accepted.
+// [PDS-A11, PDS-035] A range of half or less is sent at once, a smaller change by the next ACK;
+// packets within the range sent before are still accepted.
 TEST_F(AckFormTest, SmallerRangeIsSentAtOnce) {
   Bench b;
   b.open_target();

@@ -46,7 +46,7 @@ class Bench {
     Entropy ev{33};
     uint8_t dscp = 0;
     Ecn ecn = Ecn::ect0;
-    Duration late;  // for so long it has lain unread
+    Duration late;  // how long it has been unread in the socket
   };
 
   // A request of the peer with SES octets naming {message psn, offset 0}.

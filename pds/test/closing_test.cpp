@@ -8,14 +8,14 @@ namespace {
 using wire::CtlType;
 using wire::NackCode;
 
-// Return data of the PDC with that handle, in so many packets.
+// Return data of that PDC, in a number of packets.
 void return_packets(Bench& b, PdcHandle pdc, uint32_t message, uint32_t packets) {
   b.client.messages[message] = {packets * b.client.mtu, 0, false, wire::NextHeader::response_data};
   ASSERT_TRUE(b.pds->send_return(pdc, MessageHandle(message)));
 }
 
-// A target that drains: of so many return packets, the peer said of the first that it is done with
-// the PDC, and has not answered the others.
+// A target in DRAIN: it sent `packets` return packets; the peer answered the first by CLOSING, and
+// has not answered the others.
 PdcHandle drain(TableBench& b, uint32_t packets) {
   b.to_target();
   const PdcHandle pdc = b.client.received.tokens.at({kFirst.value(), 0}).pdc;

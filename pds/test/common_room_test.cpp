@@ -122,7 +122,7 @@ TEST_F(CommonRoomTest, AGapCanBeFilledInAFullStore) {
 
 // [PDS-109] A full store does not stop a packet with no gap below it: its host gets one place
 // beyond its share until the response is cleared. Otherwise two messages could wait for each other
-// for ever: one needs a place here, the other holds it and needs a record of SES.
+// without end: one needs a place here, the other holds it and needs a record of SES.
 TEST_F(CommonRoomTest, AHostGetsOnePlaceBeyondItsShare) {
   config_.gd_entries = 2;
   Bench b(config_);
@@ -270,7 +270,7 @@ TEST_F(CommonRoomTest, ForgedSourcesAreNotChargedToAPeer) {
     if (out.type() != wire::PdsType::nack) shown = out.as<wire::Ack>().spdcid;
   }
   b.own = proven;
-  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 16 + 1) << "as if nobody had forged anything";
+  EXPECT_EQ(first_refused(b, 7, 1001), 1001u + 16 + 1) << "as without forged packets";
   b.rx_header(b.control(wire::CtlType::clear_cmd, 0, 1016));
   b.own = shown;
   send(b, 101, kFirst.value());  // a copy that names our PDCID

@@ -31,7 +31,7 @@ class CongestionTest : public ::testing::Test {
     c.base_rtt_probe = true;
     return c;
   }
-  // A window for so many packets, which does not grow.
+  // A window of `packets` packets, which does not grow.
   static cms::Config window_of(uint32_t packets) {
     cms::Config c = nscc();
     c.window_bytes_max = packets * kPacket;
@@ -47,7 +47,7 @@ class CongestionTest : public ::testing::Test {
     h.state = state.pack();
     return h;
   }
-  // An ACK of all packets up to that one; its sender has received so many units.
+  // An ACK of all packets up to `cack`; its sender reports `units` as received.
   static wire::AckCc report(const Bench& b, int cack, uint32_t units) {
     return ack_cc(b, cack, {.rcvd_bytes = units});
   }
@@ -89,7 +89,7 @@ TEST_F(CongestionTest, UnreportedOctetsAreInFlight) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(100).size(), 16u);
   EXPECT_EQ(after(b, report(b, 0, 13)), 3u);
-  EXPECT_EQ(after(b, report(b, 1, 5)), 0u) << "an ACK that was overtaken tells nothing";
+  EXPECT_EQ(after(b, report(b, 1, 5)), 0u) << "an ACK that was overtaken changes nothing";
   EXPECT_EQ(after(b, report(b, 2, 17)), 0u) << "17,420 - 1,024 + 1,092 are 16 too many";
   EXPECT_EQ(after(b, report(b, 3, 18)), 1u);
 }
@@ -188,10 +188,10 @@ TEST_F(CongestionTest, AnAckMakesOneReport) {
   }
 }
 
-// [CMS-019, CMS-070, CMS-194] The first of 16 packets counts as lost, since the peer holds so many
-// out of order, or it was cut; the window and what is in flight are 15 packets. Before its resend
-// may go it arrives with another one, 9 units: it was in flight. What was only inferred cost the
-// window nothing; a cut did, and another copy has arrived.
+// [CMS-019, CMS-070, CMS-194] The first of 16 packets counts as lost, because a switch cut it, or
+// because the peer holds many packets out of order. The window and what is in flight are 15
+// packets. Before its resend may go, the packet arrives with another one, 9 units: it was in
+// flight. An inferred loss cost the window nothing; a cut did, and another copy has arrived.
 TEST_F(CongestionTest, APacketThatOnlySeemedLostCountsOnce) {
   cms::Config cms = window_of(16);
   cms.trimming = false;

@@ -1,4 +1,4 @@
-// Credit at the destination: which source gets credit, what its ACKs tell, and the effect of
+// Credit at the destination: which source gets credit, what its ACKs report, and the effect of
 // hostile demands. Figures by hand: a grant is 4 packets of 1,024 octets, 16 units, which take 331
 // ns.
 #include "pds/test/credit_bench.h"
@@ -22,7 +22,7 @@ TEST(CreditDestinationTest, DemandsAreGranted) {
   EXPECT_EQ(b.grants(), (Units{32}));
   EXPECT_EQ(b.grants_within(10_us), (Units{40}));
   EXPECT_EQ(b.count(Count::credit_tx), 3u);
-  EXPECT_TRUE(b.pds->next_deadline() > b.now + 100_us) << "nobody asks any more";
+  EXPECT_TRUE(b.pds->next_deadline() > b.now + 100_us) << "no source asks any more";
 }
 
 // [CMS-135, CMS-128] A Credit Request CP is answered, though it asks for nothing new: the answer to
@@ -75,8 +75,8 @@ TEST(CreditDestinationTest, ATrimmedPacketOfASecuredPdcDoesNotAsk) {
   }
 }
 
-// [CMS-043, CMS-137] Where credit is all there is, ACKs tell it; where NSCC works as well they tell
-// its state.
+// [CMS-043, CMS-137] ACKs carry credit if it is the only congestion control, and the state of NSCC
+// if NSCC works as well.
 TEST(CreditDestinationTest, AcksCarryTheStateThatTheSourceUses) {
   for (const auto algorithm : {cms::Algorithm::rccc, cms::Algorithm::both}) {
     CreditBench b(algorithm);
@@ -241,7 +241,7 @@ TEST(CreditDestinationTest, FreeMemoryIsReported) {
   }
 }
 
-// [CMS-192, CMS-140] Where ACKs tell nothing but credit, a destination grants more slowly as its
+// [CMS-192, CMS-140] If ACKs carry credit only, a destination grants more slowly as its
 // memory fills: between marks of 1,000 and 5,000 octets, at 3,000 a quarter of the pace, 1,324 ns
 // for a grant. Where NSCC works as well, its ACKs ask for less instead.
 TEST(CreditDestinationTest, FullMemorySlowsThePace) {

@@ -52,7 +52,7 @@ TEST(CreditSourceTest, GrantsLetPacketsGo) {
   b.grant(4);  // 768 more: 72 are owed
   EXPECT_EQ(b.sent().requests.size(), 0u);
   b.grant(4);
-  EXPECT_EQ(b.sent().requests.size(), 0u) << "told twice it counts once";
+  EXPECT_EQ(b.sent().requests.size(), 0u) << "a repeated grant counts once";
   b.grant(13);  // 2,304 more: 2,232, so three packets
   EXPECT_EQ(b.sent().requests.size(), 3u);
 }
@@ -222,7 +222,7 @@ TEST(CreditSourceTest, ARefusedMessageWantsNoCredit) {
   EXPECT_EQ(b.lines(),
             (Lines{"CP NOOP psn " + std::to_string(b.start.value() + 1) + " retx ar payload 0"}));
   b.post(1);
-  EXPECT_TRUE(b.sent().asked.empty()) << "1,132 octets are 5 units, too, and were told";
+  EXPECT_TRUE(b.sent().asked.empty()) << "1,132 octets are 5 units, too, and were reported";
   b.elapse(300_us);
   sent = b.sent();
   ASSERT_EQ(sent.asked.size(), 1u);

@@ -194,8 +194,8 @@ TEST(AckTable, A10ProbeIsAnswered) {
   EXPECT_EQ(b.count(Count::ack_probe), 1u);
 }
 
-// [PDS-A11] A range of half or less is told at once; a wanted close is told at once as well, by a
-// Close Request, so that it never waits for an ACK.
+// [PDS-A11] An ACK reports a range of half or less at once; a Close Request reports a wanted close
+// at once, so it never waits for an ACK.
 TEST(AckTable, A11UrgentNewsIsSentAtOnce) {
   TableBench b;
   b.to_target();
@@ -335,8 +335,8 @@ TEST_F(LossTable, L6SackedWithoutAnAnswer) {
   EXPECT_EQ(b.count(Count::retx_rto), 0u);
 }
 
-// [PDS-116, PDS 10.2 0x14] The peer received the data of the answer and did not keep it. This code
-// is no report of a loss: the request goes again although a SACK showed it, and its answer
+// [PDS-116, PDS 10.2 0x14] The peer received the request and did not keep its answer. This code
+// does not report a loss: the request is sent again although a SACK showed it, and the new answer
 // completes it.
 TEST_F(LossTable, L6TheAnswerIsGone) {
   TableBench b;

@@ -100,7 +100,8 @@ class DemuxPartTest : public AllParts {
     pdc.sdi = kSdi;
     return pdc;
   }
-  // What becomes of its first packet, of so many octets, when no check fails; and then.
+  // The calls for the first packet of a PDC, of `octets` octets, when no check fails, and then
+  // `then`.
   static Calls admitted(const Pdc& pdc, uint32_t octets, const Calls& then = {}) {
     Calls all{"touch", "earn by " + std::to_string(octets),
               "admit 1000 on " + std::to_string(pdc.id.value())};

@@ -66,7 +66,7 @@ TEST_F(DemuxPartTest, AnIllegalHeaderIsDropped) {
   EXPECT_EQ(outcome(octets_of(c)), Calls{"drop_malformed"});
   Octets sealed = octets_of(request(pdc));
   sealed[0] = std::byte{static_cast<uint8_t>(PdsType::tss) << 3};
-  EXPECT_EQ(outcome(sealed), Calls{"drop_type_unsupported"}) << "nobody has opened it";
+  EXPECT_EQ(outcome(sealed), Calls{"drop_type_unsupported"}) << "no layer below has opened it";
 }
 
 // [PDS-V5] No PDC is looked for. What they refuse is subject to the budgets of all replies.

@@ -146,8 +146,8 @@ TEST_F(FirstTimeOutTest, IsLongerForRudiToo) {
 
 class NextTimeOutTest : public ::testing::Test {
  protected:
-  // How often a packet has timed out so long after it was sent on a PDC with short round trips; it
-  // is not answered, and neither is what asks for it.
+  // The number of time-outs of a packet within `time` after it was sent, on a PDC with short round
+  // trips. Neither the packet nor a Probe or ACK Request for it is answered.
   uint64_t timeouts_after(Duration time) {
     Bench b(config_);
     b.open_initiator(1);
@@ -193,7 +193,7 @@ TEST_F(NextTimeOutTest, TheFirstTimeOutMayBeSetLonger) {
   EXPECT_EQ(timeouts_after(51_ms), 1u);
 }
 
-// [PDS-140, PDS-163] Where nobody answers Probes, time alone shows a loss.
+// [PDS-140, PDS-163] If the peer answers no Probes, time alone shows a loss.
 TEST_F(NextTimeOutTest, TheFirstTimeOutIsShortWithoutProbes) {
   config_.probe = false;
   EXPECT_EQ(timeouts_after(4_ms), 0u);

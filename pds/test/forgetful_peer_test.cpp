@@ -30,7 +30,7 @@ TEST_F(ForgetfulPeerTest, ForgetfulPeerEndsThePdc) {
   EXPECT_TRUE(b.client.failures[0].not_delivered);
   EXPECT_TRUE(b.client.failures[1].not_delivered);
   EXPECT_EQ(b.pds->open_pdcs(), 1u);
-  EXPECT_EQ(b.lines(), Lines{}) << "there is nobody to send a Close to";
+  EXPECT_EQ(b.lines(), Lines{}) << "the peer has no PDC to close";
 }
 
 // [PDS-119, PDS-176] CLOSING names a PSN beyond all that the peer ever received, so no transmission
@@ -82,8 +82,8 @@ TEST_F(ForgetfulPeerTest, ClosingIsAskedForEveryVerdict) {
 }
 
 // [PDS-119, PDS-148] A peer answers CLOSING and then refuses the rest for other reasons again and
-// again: it has the peer time-out to answer. Without this limit the refusals would go on for ever,
-// because a wait for the application is no failure.
+// again: the PDC fails after the peer time-out. Without this limit the refusals would not end,
+// because a wait for the application does not count as a failure.
 TEST_F(ForgetfulPeerTest, ClosingIsNotWaitedForForEver) {
   Config config;
   config.peer_timeout = Duration::seconds(2);

@@ -1,5 +1,5 @@
-// Full stores must become empty again, and scarce places must go to packets that free others: what
-// each end sends so that neither waits for ever. [PDS 9]
+// Full stores become empty again, and scarce places go to packets that free others: the packets
+// that each end sends so that neither waits without end. [PDS 9]
 #include "pds/test/bench.h"
 
 #include <algorithm>
@@ -31,7 +31,7 @@ class FullStoreTest : public testing::Test {
 };
 
 // [PDS-101, PDS-106] A ROD packet that waits in the reorder buffer for room in the store is not
-// refused by a NACK, so a Clear Request tells its sender; when that is lost, another one does.
+// refused by a NACK, so a Clear Request informs its sender; if it is lost, another one follows.
 TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
   config_.gd_per_pdc = 2;
   config_.gd_high_water_percent = 1000;  // nothing else asks

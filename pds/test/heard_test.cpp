@@ -142,8 +142,8 @@ TEST_F(HeardTest, OnASecuredPdcSealedPacketsCount) {
   EXPECT_TRUE(hears(b, [&] { b.rx(b.request(1001, false)); }));
 }
 
-// [PDS-256, PDS-054, TSS-068] Where a new start may be told in the clear, it is obeyed and proves
-// nothing.
+// [PDS-256, PDS-054, TSS-068] If a new start may come in the clear, it is obeyed, but does not
+// prove that the peer lives.
 TEST_F(HeardTest, ANewStartInTheClearProvesNothing) {
   Config config;
   config.plain_new_start_psn = true;

@@ -109,7 +109,7 @@ TEST_F(ProbeTest, HeldPdcAsksAtHalfOfItsTimeout) {
   EXPECT_EQ(b.count(Count::retx_tail) + b.count(Count::retx_rto), 0u);
 }
 
-// [PDS-145] Who may send asks with a packet: no such Probe.
+// [PDS-145] A PDC that may send new packets learns the same from their ACKs: it sends no Probe.
 TEST_F(ProbeTest, AFreePdcDoesNotAskAtHalfOfItsTimeout) {
   config_.rto_init = 20_ms;
   Bench b(config_);

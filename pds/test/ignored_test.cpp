@@ -16,7 +16,7 @@ class IgnoredTest : public ::testing::Test {
     config_.peer_timeout = 2_s;
     config_.probe = false;
   }
-  // A PDC that the peer opened, with a message of so many packets on its way to the peer.
+  // A PDC that the peer opened, with return data of `packets` packets on its way to the peer.
   static void owe(Bench& b, uint32_t packets) {
     b.open_target();
     b.rx(b.request(1001, false));  // it knows our PDCID

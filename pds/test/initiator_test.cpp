@@ -207,8 +207,7 @@ TEST_F(InitiatorTest, RefusedPsnNarrowsTheRange) {
   EXPECT_EQ(b.lines().size(), 41u);
 }
 
-// [PDS 10.2 0x08, PDS-104] A peer without room for a response is told at once which ones it may
-// clear.
+// [PDS 10.2 0x08, PDS-104] A peer without room for a response is sent a Clear at once.
 TEST_F(InitiatorTest, FullStoreIsClearedAtOnce) {
   Bench b;
   b.open_initiator(2);
@@ -238,7 +237,7 @@ TEST_F(InitiatorTest, FatalNacks) {
     // The packet that was named comes first, if its fate is known.
     EXPECT_EQ(b.client.failures[0].not_delivered, not_delivered);
     EXPECT_FALSE(b.client.failures[1].not_delivered);
-    EXPECT_EQ(b.lines(), Lines{}) << "in SYN there is nobody to send a Close to [PDS-I6]";
+    EXPECT_EQ(b.lines(), Lines{}) << "in SYN no Close can be sent [PDS-I6]";
     EXPECT_EQ(b.pds->usage(), Usage{});
     EXPECT_EQ(b.client.closed, std::vector<bool>{false});
   }

@@ -74,7 +74,7 @@ TEST(NackCodesTest, AsTheReferenceHasIt) {
       seen.insert(code);
     }
   }
-  EXPECT_EQ(seen.size(), 255u) << "all but 0, which is none";
+  EXPECT_EQ(seen.size(), 255u) << "all but 0, which is not a code";
   EXPECT_EQ(reaction_to(NackCode::none), NackReaction::ignore);
   // [PDS-119] Not 0x11 and 0x13, which leave the outcome unknown.
   EXPECT_FALSE(is_certainly_not_executed(NackCode::closing_in_err));

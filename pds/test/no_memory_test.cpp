@@ -29,7 +29,7 @@ class NoMemoryTest : public ::testing::Test {
       }
     }
   }
-  // The same, but for small arrays there is room, and for large ones so many octets.
+  // The same, but there is room for small arrays, and for `large_bytes` octets of large ones.
   void use_up_but(size_t large_bytes) {
     use_up();
     limit_addresses(false);

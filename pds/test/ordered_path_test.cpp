@@ -30,7 +30,7 @@ class OrderedPathTest : public ::testing::Test {
     next_ = 1;
     ack(0);
   }
-  // So many packets leave now, all under one EV, which is returned.
+  // Sends `packets` packets, all under one EV, which is returned.
   Entropy send(uint32_t packets) {
     bench_.client.post(bench_.flow, ++messages_, packets * bench_.client.mtu);
     const auto out = bench_.tx();

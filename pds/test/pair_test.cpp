@@ -207,7 +207,7 @@ TEST_F(PairTest, TenSecondsOfSilenceEndInSuccess) {
   pair.expect_all_given_back();
 }
 
-// [PDS-192, PDS-I6, PDS-149] Nobody there: everything fails once, a later message starts clean.
+// [PDS-192, PDS-I6, PDS-149] Without a peer everything fails once; a later message opens a new PDC.
 TEST_F(PairTest, AbsentPeerFailsEverythingOnceAndLeavesNothingBehind) {
   Pair pair;
   bool dead = true;

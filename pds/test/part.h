@@ -1,6 +1,6 @@
 // For the tests of a single part of the sublayer. Such a test links the sources of its own folder,
 // the record of a PDC, base and wire. Of the other folders it links test/stub.cpp, which defines
-// their functions anew: each one notes that it was called, and answers what the test has told it.
+// their functions anew: each one notes that it was called, and answers as the test has set it.
 #pragma once
 
 #include "pds/connectionless/connectionless.h"
@@ -62,7 +62,7 @@ struct Answers {
   bool has_message = true;      // Outbox gets one
   Turn turn{Step::idle, true};  // of Outbox
   Pdc* grants_on = nullptr;     // Destination has one grant, for that PDC
-  bool has_credit_room = true;  // Destination has state for who asks for credit
+  bool has_credit_room = true;  // Destination has state for a source that asks for credit
   Context* context = nullptr;   // Contexts; null: a context of its own, where there is room
   cms::Algorithm algorithm = cms::Algorithm::fixed;  // a congestion context says so
   int64_t credit_bytes = 0;                          // and so
@@ -73,7 +73,7 @@ inline Answers& answers() {
   return all;
 }
 
-// A client of which the messages have packets without end, or so many.
+// A client whose messages have packets without end, or a limited number.
 class PartClient final : public Client {
  public:
   bool start(FlowId, PdcHandle, StartedMessage& out, Instant) override {
@@ -191,7 +191,7 @@ class PartTest : public testing::Test {
     if (is_proven) pdc.proof.confirm();
     return pdc;
   }
-  // Sends so many packets of a message, of which the last one ends it. They are in flight.
+  // Sends a message of `count` packets, all of which are in flight afterwards.
   void send(Pdc& pdc, uint32_t count, bool is_quiet = false) {
     for (uint32_t i = 0; i < count; ++i) {
       ASSERT_TRUE(pdc.tx.reserve(res_.tx_pool));

@@ -31,8 +31,8 @@ class PeerRangeTest : public ::testing::Test {
   Config config_;
 };
 
-// [PDS-245] The refusal costs a round trip, not the rest of the PDC's life: plain ACKs never tell
-// an MPR. 256 packets fit the window; with 128 as the range there would never be more than 128.
+// [PDS-245] A refusal costs a round trip, and does not limit the PDC from then on: plain ACKs carry
+// no MPR. 256 packets fit the window; with a range of 128 there would never be more than 128.
 TEST_F(PeerRangeTest, GrowsAgainAsPlainAcksShowProgress) {
   config_.rto_init = config_.rto_max = config_.tail_loss = 1_s;  // out of the way
   config_.tx_window_packets = 256;
@@ -42,7 +42,7 @@ TEST_F(PeerRangeTest, GrowsAgainAsPlainAcksShowProgress) {
   b.rx_header(b.nack(NackCode::psn_oor_window, b.start + 265));
   EXPECT_EQ(acknowledge(b, 49), 0u) << "+265 lies beyond 49 + 128";
   EXPECT_EQ(acknowledge(b, 136), 0u);
-  // 128 packets have passed since: the range is 256, and so much is out again.
+  // 128 packets have passed since: the range is 256, and all 256 are outstanding again.
   EXPECT_EQ(acknowledge(b, 137), 1u + 137 + 256 - 265);
   EXPECT_EQ(acknowledge(b, 393), 256u);
   EXPECT_EQ(acknowledge(b, 393 + 256), 256u);
@@ -68,9 +68,9 @@ TEST_F(PeerRangeTest, EachRefusalDoublesTheNumberThatMustPass) {
   EXPECT_EQ(asked, 6u) << "after 1, 2, 4, 8, 16 and 32 ranges";
 }
 
-// [PDS-245, PDS-035] The range grows up to the one that the peer told, and a newly told range
-// counts at once.
-TEST_F(PeerRangeTest, GrowsNoFurtherThanTold) {
+// [PDS-245, PDS-035] The range grows up to the one that the peer reported, and a newly reported
+// range counts at once.
+TEST_F(PeerRangeTest, GrowsNoFurtherThanReported) {
   PeerRange range;
   range.start(Psn(0), 3);
   range.on_refused();
@@ -93,7 +93,7 @@ TEST_F(PeerRangeTest, GrowsNoFurtherThanTold) {
 }
 
 // [PDS-246] With Limit_PSN_Range 0 a PDC uses its PSNs in a circle: ACKs count after 2^31 packets
-// and after 2^32. Steps stand for packets here, since so many take too long.
+// and after 2^32. Steps stand for packets here, because 2^32 packets take too long.
 TEST_F(PeerRangeTest, AcksCountHoweverManyPsnsWereUsed) {
   for (const uint32_t first : {0u, 1000u, 0x7FFF'FFFFu, 0xFFFF'FFF0u}) {
     PeerRange range;

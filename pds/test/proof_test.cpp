@@ -78,7 +78,7 @@ TEST_F(ProofTest, ChallengesEndWithTheFlood) {
   EXPECT_EQ(b.count(Count::pdc_opened_target), 5u) << "no flood any more";
 }
 
-// [PDS-251, PDS-051] The initiator sends its packets again from the start that it was told.
+// [PDS-251, PDS-051] The initiator sends its packets again from the start in the NACK.
 TEST_F(ProofTest, AnInitiatorAnswersAChallengeInTheClear) {
   Bench b;
   b.open_initiator(2);
@@ -93,7 +93,7 @@ TEST_F(ProofTest, AnInitiatorAnswersAChallengeInTheClear) {
   }
 }
 
-// [PDS-252] A packet with the right PDCID and an impossible PSN is no proof.
+// [PDS-252] A packet with the right PDCID and an impossible PSN does not prove its source.
 TEST_F(ProofTest, APsnOutOfTheWindowIsNoProof) {
   Bench b;
   b.proves = false;
@@ -128,8 +128,7 @@ TEST_F(ProofTest, AllSentOctetsCount) {
 }
 
 // [PDS-252] Return data that waits for octets goes when octets arrive, even if the peer no longer
-// answers Probes. A new process at the address refuses it, so it does not hold the target's room
-// for ever.
+// answers Probes. A new process at the address refuses it, so the target's room becomes free.
 TEST_F(ProofTest, ReceivedOctetsLetReturnDataGo) {
   Bench b;
   b.proves = false;

@@ -79,7 +79,7 @@ TEST_F(QuietTest, OtherMessagesAskAsUsual) {
   establish(waited);
   waited.client.script.quiet = false;
   post(waited, 2, 3);
-  EXPECT_EQ(asking(waited.lines()), 3u) << "somebody waits for them";
+  EXPECT_EQ(asking(waited.lines()), 3u) << "an operation waits for them";
 
   Bench syn;
   syn.client.script.quiet = true;

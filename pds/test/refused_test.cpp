@@ -160,7 +160,7 @@ TEST_F(RefusedTest, WithPatienceByCountOnlyTheCountEndsIt) {
   EXPECT_GE(b.pds->next_deadline(), b.now + config_.nack_retx / 2) << "nothing to look at before";
 }
 
-// [PDS-I16, PDS-148] Nor is a Close command sent for ever to a peer that cannot take it.
+// [PDS-I16, PDS-148] The same limit ends a Close command that the peer cannot take.
 TEST_F(RefusedTest, ACloseThatIsRefusedIsGivenUp) {
   Bench b(config_);
   b.open_initiator(1);

@@ -17,7 +17,7 @@ class RudiBench : public Bench {
   FlowId flow(Mode mode = Mode::rudi, uint32_t job = 1, uint8_t to = 9) {
     return *pds->flow(peer(to), TrafficClass(0), mode, JobId(job), sdi);
   }
-  // Sends a message of so many packets; returns the packets that leave now.
+  // Sends a message of `packets` packets; returns the packets that leave now.
   std::vector<Out> send(uint32_t handle, uint32_t packets, uint32_t job = 1, uint8_t to = 9) {
     client.post(flow(Mode::rudi, job, to), handle, packets * client.mtu);
     return tx();

@@ -54,7 +54,7 @@ TEST_F(RudiTargetTest, DuplicateIsExecutedAgain) {
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
 }
 
-// [PDS-200, WIRE-015] The answer tells that the request was marked.
+// [PDS-200, WIRE-015] The answer reports that the request was marked.
 TEST_F(RudiTargetTest, CongestionMarkIsEchoed) {
   b.marks.ecn = Ecn::ce;
   b.rx_octets(RudiBench::request(5));
@@ -150,8 +150,8 @@ TEST_F(RudiTargetTest, TrimmedRequestIsNacked) {
   EXPECT_EQ(b.count(Count::drop_trimmed), 2u);
 }
 
-// [PDS-V5, PDS-060, WIRE-121] Told apart before any PDC is looked for. The mark says which port the
-// sender listens on; without it the answer goes to 4793 whatever the source port.
+// [PDS-V5, PDS-060, WIRE-121] RUDI is recognised before the lookup of a PDC. The mark says which
+// port the sender listens on; without it the answer goes to 4793 whatever the source port.
 TEST_F(RudiTargetTest, MarkedRequestIsAnsweredToItsPort) {
   b.from = address(9, 16390);
   b.rx_octets(RudiBench::request(1));

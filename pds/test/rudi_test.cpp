@@ -45,7 +45,7 @@ TEST_F(RudiTest, RequestHasEightOctetsOfHeaderAndNoPdc) {
   EXPECT_EQ(b.pds->open_pdcs(), 0u);
 }
 
-// [PDS-200, PDS-201] The number is of the packet, not of the transmission, and RETX tells a resend.
+// [PDS-200, PDS-201] All transmissions of a packet have one number; RETX marks the later ones.
 TEST_F(RudiTest, ResendCarriesTheSameNumberAndRetx) {
   const auto first = b.send(1, 1);
   b.elapse(6_ms);
@@ -119,7 +119,7 @@ TEST_F(RudiTest, AnswersToOtherPacketsDoNotExtendAWait) {
   EXPECT_EQ(b.client.failures.size(), 1u);
 }
 
-// [decision 4] Nobody is there, says ICMP, and nothing else: two seconds are enough.
+// [decision 4] If only ICMP errors come, the packet fails after two seconds.
 TEST_F(RudiTest, UnreachablePeerFailsThePacket) {
   b.send(1, 1);
   for (int i = 0; i < 30; ++i) {

@@ -43,7 +43,7 @@ TEST(ScaleTest, TwentyThousandPdcsAtOnce) {
   config.target_floor_percent = 0;
   config.peer_share_percent = config.job_share_percent = 100;
   config.pdcs_per_key = 1;
-  config.challenge_above = 0;   // so many at once look like a flood
+  config.challenge_above = 0;   // this many at once look like a flood
   config.newcomer_percent = 0;  // there is one host
   Pair pair(config, config, 1, wide_open());
   pair.keep_sent = false;
@@ -134,7 +134,7 @@ class BudgetTest : public ::testing::Test {
     ASSERT_TRUE(made.ok());
     pds_ = client_.pds = *made;
   }
-  // A message of so many packets to that peer.
+  // A message of `packets` packets to that peer.
   void post(uint32_t peer, uint32_t packets) {
     const auto id = peers_.find_or_add(numbered(peer), now_);
     ASSERT_TRUE(id.ok());
@@ -258,7 +258,7 @@ struct Scene {
   bool is_busy = false;
 };
 
-// A Pds with so many PDCs of each role, each toward another peer.
+// A Pds with a number of PDCs of each role, each toward another peer.
 class Crowd {
  public:
   Crowd(uint32_t pdcs, const Scene& scene) : is_answered_(!scene.is_busy) {
@@ -268,7 +268,7 @@ class Crowd {
     config.idle_time = Duration::seconds(3600);
     config.target_floor_percent = config.low_water_percent = 0;
     config.half_open_percent = config.peer_share_percent = config.job_share_percent = 100;
-    config.challenge_above = 0;  // so many at once look like a flood
+    config.challenge_above = 0;  // this many at once look like a flood
     EXPECT_TRUE(peers_.create(arena_, 2 * pdcs + 4, 1).ok());
     const auto made = Pds::create(arena_, config, wide_open(), peers_, client_, 7);
     EXPECT_TRUE(made.ok());

@@ -331,7 +331,7 @@ TEST_F(SchedulingTest, PrivateMarkIsSetInSyn) {
 }
 
 // [PDS-244] Resends of requests do not keep return data to the same peer waiting: two peers that
-// refuse each other's reads until their own answers are out would wait for ever.
+// refuse each other's reads until their own answers are out would wait without end.
 TEST_F(SchedulingTest, ReturnDataIsNotOvertakenByResends) {
   config_.payload_mtu = 1024;
   cms::Config cms;
@@ -395,7 +395,7 @@ TEST_F(SchedulingTest, AMessageThatFindsTheRangeExhaustedAsksForTheCumulativeAck
   Bench b(config_);
   stall(b, 128, Mode::rod);
   b.elapse(50_ms);
-  EXPECT_EQ(b.lines(), Lines{}) << "nobody waits";
+  EXPECT_EQ(b.lines(), Lines{}) << "no PDC waits";
   b.client.post(b.flow, 2, 100);
   EXPECT_EQ(b.lines(), Lines{});
   b.elapse(1_ms);
@@ -410,7 +410,7 @@ TEST_F(SchedulingTest, AMessageThatFindsTheRangeExhaustedAsksForTheCumulativeAck
   EXPECT_EQ(b.lines().size(), 2u);
 }
 
-// [PDS-T4, PDS-119] Nobody is there any more: then the message fails instead of waiting for ever.
+// [PDS-T4, PDS-119] The peer is gone: the message fails instead of waiting for a PDC.
 TEST_F(SchedulingTest, ExhaustedRangeOfAPeerThatIsGoneFails) {
   config_.default_mpr = 1;
   Bench b(config_);

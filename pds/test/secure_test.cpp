@@ -38,7 +38,8 @@ class SecureTest : public ::testing::Test {
 // --- target ---
 
 // [PDS 4.2 EXPECTED_0RTT_START, PDS-053, PDS-T13, TSS-063, TSS-066, WIRE-051] A source without a
-// floor chooses its start; the closing ACK tells the floor: one above everything received or sent.
+// floor chooses its start; the closing ACK carries the floor: one above everything received or
+// sent.
 TEST_F(SecureTest, FirstStartIsFreeAndTheCloseRaisesTheFloor) {
   Bench b;
   b.sdi = kDomain;
@@ -197,8 +198,8 @@ TEST_F(SecureTest, ACaptureOpensNoPdcAgain) {
 }
 
 // [T-03] An attacker without keys guesses a peer's address and PDCID and opens the PDC first with
-// another start. The peer's sealed SYN takes over the place with its own start; the guess does not
-// hold it for ever, and never against a proven peer.
+// another start. The peer's sealed SYN takes over the place with its own start; the guess holds it
+// for a time only, and never against a proven peer.
 TEST_F(SecureTest, AGuessInTheClearGivesWayToASealedSyn) {
   Bench b;
   b.rx(syn(b, 7'000'000));

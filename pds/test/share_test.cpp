@@ -62,7 +62,7 @@ TEST_F(ShareTest, OnePeerHoldsAtMostAsManyAsItLeaves) {
   EXPECT_TRUE(opens(b, 21, 2));
   EXPECT_FALSE(opens(b, 21, 3)) << "it has two, and two are free";
   EXPECT_TRUE(opens(b, 22, 1));
-  EXPECT_TRUE(opens(b, 23, 1)) << "the last one, for who has none";
+  EXPECT_TRUE(opens(b, 23, 1)) << "the last one, for a peer without a PDC";
   EXPECT_EQ(b.count(Count::peer_share_limit), 3u);
   EXPECT_FALSE(opens(b, 24, 1));
   EXPECT_EQ(b.count(Count::peer_share_limit), 3u) << "none are left: that is another counter";

@@ -1,7 +1,6 @@
 // Congestion control as the tests of single parts see it: a fixed window, the cells of TFC where
 // they are asked for, and one entropy value at a time, which stand in headers. Nothing of cms is
-// linked: a call of another algorithm ends the test. What a context says of itself is what the test
-// has told it.
+// linked: a call of another algorithm ends the test. The test sets what a context reports.
 #include "cms/ccc.h"
 #include "cms/context_entropy.h"
 #include "pds/test/part.h"

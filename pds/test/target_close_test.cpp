@@ -55,7 +55,7 @@ TEST_F(TargetCloseTest, CloseWaitsForTheGap) {
   EXPECT_EQ(b.client.received.times.size(), 2u);
 }
 
-// Return data of so many octets, one packet for each 1024; what left is returned.
+// Return data of `bytes` octets, one packet for each 1024; returns the number of packets that left.
 size_t owe(Bench& b, uint32_t bytes) {
   b.open_target();
   b.client.messages[5].bytes = bytes;
@@ -248,7 +248,7 @@ TEST_F(TargetCloseTest, FailedReturnDataAsksForTheClose) {
     fail_return(b, NackCode::pdc_hdr_mismatch);
     EXPECT_EQ(b.lines(), asked);
     EXPECT_FALSE(b.pds->send_return(b.client.received.tokens.at({1000, 0}).pdc, MessageHandle(5)));
-    // A packet that arrives meanwhile is served, and its ACK tells about the close.
+    // A packet that arrives meanwhile is served, and its ACK asks for the close.
     b.rx(b.request(1001, false));
     EXPECT_EQ(b.lines(), (Lines{"ACK cack 1001 ack 1001 req CLOSE"}));
     b.rx_header(b.ack(Psn(999), 3));
@@ -271,7 +271,7 @@ TEST_F(TargetCloseTest, FailedReturnDataAsksForTheClose) {
   {
     Bench b;
     fail_return(b, NackCode::inv_dpdcid);
-    EXPECT_EQ(b.lines(), Lines{}) << "nobody is there to be asked";
+    EXPECT_EQ(b.lines(), Lines{}) << "no peer could answer";
     EXPECT_EQ(b.pds->usage(), Usage{});
   }
 }

@@ -263,8 +263,9 @@ TEST(RodReceiverTest, TheProfileDecidesAboutPacketsOutOfOrder) {
   }
 }
 
-// [TSS-072] A peer that repeats packets of a secured PDC gets a tenth of a second's answers at
-// once, then so many as time brings; in the clear each gets one. Nothing is delivered again.
+// [TSS-072] Answers to repeated packets of a secured PDC are limited: a tenth of a second's answers
+// at once, then at the configured rate. In the clear each repetition is answered. Nothing is
+// delivered again.
 TEST_F(TargetLimitsTest, AnswersToDuplicatesHaveALimit) {
   constexpr uint32_t kDomain = 77;
   config_.duplicate_answers_per_second = 100;

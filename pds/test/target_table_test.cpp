@@ -216,7 +216,7 @@ TEST(TargetTable, T10TargetUnderPressureAsksForTheClose) {
     h.spdcid = Pdcid(id);
     b.rx(h);
     if (id != 8) continue;
-    // That peer is heard again, so half-open ones are not the most [T-01], and its PDC has work.
+    // That peer is heard again, so most PDCs are not half-open [T-01], and its PDC has work.
     b.client.verdict = [](PacketName, const RxRequest&) { return Verdict::deferred(); };
     h = b.request(1001, false);
     h.spdcid = Pdcid(id);
@@ -266,7 +266,7 @@ TEST(TargetTable, T11RequestsAreStillTaken) {
 }
 
 // [PDS-T12] CLOSE_WAIT, Close_REQ_Time is over: NACK CLOSING_IN_ERR with the highest PSN received
-// + 1, told to the client. -> CLOSED
+// + 1, reported to the client. -> CLOSED
 TEST(TargetTable, T12CloseRequestExpires) {
   TableBench b(Config::spec());
   b.to_close_wait();
@@ -377,9 +377,9 @@ TEST(TargetTable, T16NothingComesAfterTheClose) {
   EXPECT_EQ(b.client.received.times.size(), 2u);
 }
 
-// [PDS-T17] Return data fails, by a fatal NACK or because no answer comes: told to the client, one
-// Close Request, Close_REQ_Time. -> CLOSE_WAIT, which the code names ERROR because the PDC takes no
-// return data any more and its close will not be clean.
+// [PDS-T17] Return data fails, by a fatal NACK or because no answer comes: report to the client,
+// one Close Request, Close_REQ_Time. -> CLOSE_WAIT, which the code names ERROR because the PDC
+// takes no return data any more and its close will not be clean.
 TEST(TargetTable, T17FailedReturnDataAsksForTheClose) {
   const std::pair<const char*, void (*)(TableBench&)> events[] = {
       {"fatal NACK", [](TableBench& b) { b.rx_header(b.nack(NackCode::exp_nack_fatal, b.start)); }},

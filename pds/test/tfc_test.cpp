@@ -197,8 +197,8 @@ TEST_F(TfcSourceTest, AStalledSourceAsksForItsCredit) {
   EXPECT_EQ(requests(), 10u);
 }
 
-// [CMS-129] Nobody answers: a packet goes without cells, so that a peer that has lost the PDC says
-// so.
+// [CMS-129] If no answer comes, a packet goes without cells: a peer that has lost the PDC refuses
+// it.
 TEST_F(TfcSourceTest, WithoutAnswersOnePacketGoesWithoutCells) {
   b.open_initiator(40);
   b.rx_header(acked(9, kFirstCells));

@@ -182,7 +182,7 @@ TEST(ThreatTest, ATargetPassesTheEndOfThePsnSpace) {
   EXPECT_EQ(b.count(Count::nacks_tx), 0u);
 }
 
-// [T-32, PDS-030, PDS-051] And at the initiator, which the target told to begin there.
+// [T-32, PDS-030, PDS-051] The same at the initiator, after a NACK of the target with that start.
 TEST(ThreatTest, AnInitiatorPassesTheEndOfThePsnSpace) {
   constexpr uint32_t kStart = 0xFFFF'FFF0;
   Bench b;

@@ -102,7 +102,7 @@ TEST(TombstoneTest, ACloseWaitsForATombstone) {
   EXPECT_EQ(b.count(Count::tombstone_hits), 2u);
   b.elapse(401_ms);
   b.elapse(401_ms);
-  EXPECT_EQ(b.pds->open_pdcs(), 0u) << "closed although nobody asked again";
+  EXPECT_EQ(b.pds->open_pdcs(), 0u) << "closed although no Close came again";
 }
 
 // [PDS-251, PDS-176] Two PDCs that one peer gives the same PDCID, one just after the other, get
@@ -125,7 +125,7 @@ TEST(TombstoneTest, AChallengeNamesNoStartThatIsRemembered) {
     return out.at(0).as<wire::Nack>().payload;
   };
   const uint32_t first = told();
-  EXPECT_EQ(told(), first) << "each SYN of a PDC is told the same";
+  EXPECT_EQ(told(), first) << "each SYN of a PDC gets the same answer";
   wire::Request syn = b.request(1000);
   syn.psn = Psn(first);
   syn.psn_offset = 0;

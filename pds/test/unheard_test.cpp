@@ -1,6 +1,6 @@
-// A message is cancelled after a PDC was opened for it, and before its first packet left: the peer
-// has not heard of the PDC, so it is freed without a Close when it is not needed. Otherwise it
-// stayed for ever. [PDS 5.1, 15]
+// A message is cancelled after a PDC was opened for it, and before its first packet left. The peer
+// has no state for the PDC, so it is freed without a Close when it is not needed. Before, it was
+// never freed. [PDS 5.1, 15]
 #include "pds/test/bench.h"
 
 namespace uet::pds::test {

@@ -11,7 +11,7 @@ namespace {
 struct Host {
   Instant born = Instant::never();
   Duration between_errors = Duration::zero();  // it sends no more than one error in this time,
-  int burst = 1;                               // but for so many at first
+  int burst = 1;                               // except for the first ones, of this number
   Instant next_error = {};
 
   bool sends_error(Instant now) {

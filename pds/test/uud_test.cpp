@@ -132,14 +132,14 @@ TEST(UudRateTest, TheCapHoldsBackExcessDatagrams) {
   while (b.pds->next_deadline() <= end) {
     b.now = b.pds->next_deadline();
     b.pds->advance(b.now);
-    EXPECT_TRUE(b.pds->has_work()) << "woken in vain";
+    EXPECT_TRUE(b.pds->has_work()) << "woken although nothing can leave";
     sent += static_cast<uint32_t>(b.tx().size());
   }
   EXPECT_LE(sent, 10'064u);
   EXPECT_GE(sent, 10'040u);
 }
 
-// [PDS-212] Without a cap there is none.
+// [PDS-212] The rate 0 means no limit.
 TEST(UudRateTest, ZeroIsNoCap) {
   Config config;
   config.uud_packets_per_second = 0;

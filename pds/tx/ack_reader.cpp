@@ -43,7 +43,7 @@ void take_mark(const wire::Ack& ack, TxSlot* slot, cms::Acked& sum) {
   sum.ev_valid = true;
 }
 
-// Default answers to packets in a row, which the client hears of together.
+// Default answers to successive packets, reported to the client together.
 class DefaultAnswers {
  public:
   DefaultAnswers(Client& client, Instant arrival, Instant now)
@@ -51,7 +51,7 @@ class DefaultAnswers {
 
   void add(const PacketRef& ref) {
     refs_[count_++] = ref;
-    // The end of a message is told before the next packet is retired.
+    // The end of a message is reported before the next packet is retired.
     if (ref.eom || count_ == refs_.size()) tell();
   }
   void tell() {
@@ -148,7 +148,7 @@ void AckReader::take_named(Pdc& pdc, const wire::Ack& ack, std::span<const std::
   answered(pdc, psn, *slot, {ack.next_hdr, ses, sum.at}, now);
 }
 
-// The packets that the cumulative ACK answers, by PSN. The client hears of several at once.
+// The packets that the cumulative ACK answers, by PSN. Several are reported to the client at once.
 void AckReader::take_cumulative(Pdc& pdc, Psn cack, AckNews& news, Instant now) {
   DefaultAnswers answers(res_.client, news.acked.at, now);
   for (Psn p = pdc.tx.base(); !p.after(cack) && p.before(pdc.tx.next()); ++p) {
@@ -298,8 +298,8 @@ void AckReader::read_sack(Pdc& pdc, const wire::AckCc& cc, AckNews& news, Instan
   res_.counters.add(Count::sack_rx);
 }
 
-// A packet that arrived proves an earlier one lost, on any path, if it was sent so much later: 1.5
-// round trips, which correspond to 1.5 windows in packets. [PDS-143]
+// A packet that arrived proves an earlier one lost, on any path, if it was sent later by this time:
+// 1.5 round trips, which correspond to 1.5 windows in packets. [PDS-143]
 Duration AckReader::reorder_time(const Pdc& pdc) const {
   const Duration srtt = pdc.rtt.smoothed();
   return srtt == Duration::zero() ? srtt : std::max(srtt * 3 / 2, kReorderTimeMin);

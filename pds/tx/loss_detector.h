@@ -36,7 +36,7 @@ enum class LossCause : uint8_t {
   ooo_count,  // too many later ones have arrived, or one sent long after it [PDS-L3]
 };
 
-// Reordering that L3 tolerates: so many packets, or so much time between the sending of the missing
+// Reordering that L3 tolerates: a number of packets, or the time between the sending of the missing
 // packet and of one that has arrived. [PDS-143, PDS-144]
 struct ReorderRules {
   uint32_t threshold_packets = 5;

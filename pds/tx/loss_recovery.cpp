@@ -49,7 +49,7 @@ void LossRecovery::ask_for_quiet(Pdc& pdc, Instant now) {
   res_.counters.add(Count::quiet_asked);
 }
 
-// Its answer is no RTT sample, and its NACK no proof. [PDS-064]
+// The answer gives no RTT sample, and a NACK does not prove that the peer lives. [PDS-064]
 void LossRecovery::ask_for(Pdc& pdc, Psn psn, TxSlot& slot) {
   pdc.losses.ask(slot);
   slot.state.note_asked();

@@ -188,7 +188,7 @@ void NackReader::react_to_loss(Pdc& pdc, const wire::Nack& h, TxSlot& slot, Inst
   if (h.nack_code == NackCode::trimmed) news.kind = cms::LossKind::trimmed;
   if (h.nack_code == NackCode::trimmed_lasthop) news.kind = cms::LossKind::trimmed_lasthop;
   news.ecn = h.m;
-  if (slot.is_rtt_sample(h.retx, at)) {  // a NACK tells no service time [CMS-094]
+  if (slot.is_rtt_sample(h.retx, at)) {  // a NACK has no service time [CMS-094]
     news.rtt = slot.sent_for(at);
     news.rtt_valid = true;
   }

@@ -12,8 +12,8 @@ namespace {
 constexpr uint32_t kShortBytes = 512;  // packets below count for less of a burst:
 constexpr uint32_t kShortsPerPacket = 4;
 constexpr uint32_t kAckRequestsPerTurn = 16;
-// So many octets in flight toward a peer are no stream yet: 64 KiB with their headers. The ACK of a
-// message may come behind the reply to it.
+// With fewer octets in flight toward a peer the traffic does not count as a stream: 64 KiB with
+// their headers. The ACK of a message may come behind the reply to it.
 constexpr uint32_t kFewInFlight = 72 * 1024;
 }  // namespace
 
@@ -104,8 +104,8 @@ bool Outbox::flush_control(Pdc& pdc, TxBatch& batch, Instant now) {
   return true;
 }
 
-// A Credit Request; where TFC is in use the question for the last ACK, which tells the credit
-// again. With the PSN it proves our address, and if the peer has lost the PDC it refuses that PSN.
+// A Credit Request. If TFC is in use, an ACK Request for the last packet instead: its ACK carries
+// the credit again. The PSN proves our address, and a peer that has lost the PDC refuses that PSN.
 // [CMS-127, CMS-147]
 void Outbox::ask_for_credit(Pdc& pdc, wire::Control h, TxBatch& batch) {
   Context& context = *pdc.context;
@@ -291,7 +291,8 @@ Entropy Outbox::next_ev(Pdc& pdc, const TxSlot* resend, Instant now) {
   return pdc.burst.ev();
 }
 
-// So many packets leave under one EV, or four times as many short ones; with one, each has its own.
+// packets_per_entropy packets leave under one EV, or four times as many short ones; with the value
+// 1 each packet has its own EV.
 void Outbox::use_ev(Pdc& pdc, uint32_t bytes) {
   const bool is_short = bytes < kShortBytes && res_.config.packets_per_entropy > 1;
   pdc.burst.spend(is_short ? 1 : kShortsPerPacket);

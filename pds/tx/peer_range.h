@@ -41,7 +41,7 @@ class PeerRange {
     tell(mpr);
     is_told_here_ = true;
   }
-  // The peer refused a PSN as out of its range: one unit is assumed, until the peer tells more or
+  // The peer refused a PSN as out of its range: one unit is assumed, until the peer reports more or
   // accepts more. [PDS-245]
   void on_refused() {
     clean_from_ = cack_;
@@ -84,7 +84,7 @@ class PeerRange {
   Psn clean_from_;  // cumulative ACK at the last refusal or growth
   uint16_t packets_ = 0;
   uint8_t told_ = 0;               // units
-  uint8_t refusals_ : 7 = 0;       // bursts of them since the peer told its range, saturating
+  uint8_t refusals_ : 7 = 0;       // bursts of them since the peer reported its range, saturating
   bool is_told_here_ : 1 = false;  // with this cumulative ACK
 };
 static_assert(sizeof(PeerRange) == 16);

@@ -22,7 +22,7 @@ class ConnectionlessTest : public PartTest {
     for (Flow* const flow : {&rudi_, &uud_}) flow->message = {};
     if (rudi_.rudi != nullptr) modes_.leave(rudi_);
   }
-  // So many messages of one packet each.
+  // Posts `messages` messages of one packet each.
   void post(Flow& flow, Mode mode, uint32_t messages) {
     flow.key.peer = peer_;
     flow.key.mode = mode;
@@ -72,7 +72,7 @@ TEST_F(ConnectionlessTest, ARefusalNamesItsRequest) {
   EXPECT_EQ(refused->sdi, 77u);
 }
 
-// [PDS-V4] What is no request of these modes goes no further.
+// [PDS-V4] Packets that are no requests of these modes are dropped.
 TEST_F(ConnectionlessTest, MalformedRequestsAreDropped) {
   RxDatagram d = datagrams_.with(rudi_request(1));
   d.bytes = d.bytes.first(wire::RudiRequest::kSize - 1);

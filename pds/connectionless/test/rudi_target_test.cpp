@@ -143,7 +143,7 @@ TEST_F(RudiTargetPartTest, AnAnswerThatHasLeftMayHaveBeenTooLong) {
   EXPECT_FALSE(is_too_long(peer_, bytes - 1, Duration::seconds(1)));
 }
 
-// What has not left is dropped, and the client hears of its data.
+// Answers that have not left are dropped, and the client learns that their data is free.
 TEST_F(RudiTargetPartTest, AnAbortDropsWhatHasNotLeft) {
   give(5);
   client_.verdict.answer = MessageHandle(3);

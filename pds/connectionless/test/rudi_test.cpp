@@ -20,7 +20,7 @@ class RudiPartTest : public PartTest {
     flow_.message = {};
   }
 
-  // So many messages of one packet each.
+  // Posts `messages` messages of one packet each.
   void post(uint32_t messages) {
     client_.waiting = messages;
     client_.packets = 1;

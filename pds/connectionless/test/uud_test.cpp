@@ -17,7 +17,7 @@ const Instant kStart = Instant::from_ns(1'000'000'000);
 
 FabricAddress address(uint8_t last) { return FabricAddress::v4(0x0A000000U | last); }
 
-// Has so many messages of one packet each, of four octets.
+// A client with a number of messages, each one packet of four octets.
 class Sender final : public Client {
  public:
   bool start(FlowId, PdcHandle pdc, StartedMessage& out, Instant) override {

@@ -11,7 +11,7 @@
 
 namespace uet::pds::part {
 
-// A header and so many octets behind it. Valid until the next one is made.
+// A header and `payload` octets behind it. Valid until the next one is made.
 class Datagrams {
  public:
   template <class Header>

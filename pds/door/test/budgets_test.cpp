@@ -88,7 +88,8 @@ TEST(SharesTest, AJobHoldsWhatItsPdcsTake) {
   EXPECT_EQ(shares.held({77}), 1u);
 }
 
-// [T-02] So many per cent of the free ones and its own; one that holds none may take one.
+// [T-02] A peer may hold a percentage of the free PDCs and its own ones; a peer without a PDC may
+// take one.
 TEST(SharesTest, SomeAlwaysStayFree) {
   EXPECT_TRUE(Shares::has_room(0, 0, 50));
   EXPECT_TRUE(Shares::has_room(3, 5, 50));

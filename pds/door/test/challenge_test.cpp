@@ -35,7 +35,7 @@ TEST_F(ChallengeTest, AStartExpires) {
   EXPECT_FALSE(is_answered(start, Duration::milliseconds(17200)));
 }
 
-// [PDS-251] Nobody was challenged, so no start is an answer.
+// [PDS-251] Before the first challenge no start counts as an answer to one.
 TEST_F(ChallengeTest, WithoutAChallengeNothingIsAnswered) {
   const Psn start = ask();
   Challenge fresh(random_);

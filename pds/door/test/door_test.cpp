@@ -91,7 +91,8 @@ TEST_F(DoorPartTest, AnotherStartIsRefusedWhileThePdcIsThere) {
   EXPECT_TRUE(was_called("ask_close"));
 }
 
-// [PDS-045] No peer sends so far ahead of the first answer.
+// [PDS-045] A PSN beyond the default range of its Start_PSN is refused: before the first answer no
+// peer sends it.
 TEST_F(DoorPartTest, APsnFarFromItsStartOpensNothing) {
   EXPECT_EQ(open(syn(20, kFirst, static_cast<int>(res_.config.tracked_packets()))), nullptr);
   EXPECT_EQ(refusal(), NackCode::invalid_syn);

@@ -66,7 +66,7 @@ TEST_F(ProofsPartTest, KeptResponsesCountForAProvenPeer) {
   static_cast<ListNode<StoredTag>&>(response).unlink();
 }
 
-// [PDS-252] Return data waits for a proof: the peer is asked, ever more rarely, and not for ever.
+// [PDS-252] Return data waits for a proof: the peer is asked at growing intervals, until a limit.
 TEST_F(ProofsPartTest, AnUnprovenSourceIsAskedWhileDataWaits) {
   Pdc& pdc = unproven();
   Instant next = Instant::never();

@@ -13,7 +13,7 @@ class ReclaimPartTest : public AllParts {
     res_.config.newcomer_percent = 0;
     res_.config.low_water_percent = 5;
   }
-  // A target that was used last so long ago.
+  // A target that was last used `time` ago.
   Pdc& idle_for(Duration time, bool is_proven = true) {
     Pdc& pdc = target(Mode::rud, is_proven);
     pdc.last_active = kNow - time;

@@ -63,7 +63,7 @@ TEST_F(RepliesPartTest, ANackForWantOfABitmapNamesNoPdc) {
   EXPECT_EQ(nacks().at(0).spdcid, Pdcid(0));
 }
 
-// [PDS-072] A peer causes so many NACKs in a second and no more.
+// [PDS-072] The number of NACKs to one peer is limited in each second.
 TEST_F(RepliesPartTest, APeerHasABudgetOfNacks) {
   res_.config.nacks_per_second_per_peer = 20;
   Pdc& pdc = target();

@@ -65,7 +65,8 @@ TEST_F(SecurePsnPartTest, TheFloorLiesAboveWhatWasSent) {
   EXPECT_EQ(secure_psn_.raise_floor(pdc), kFirst + 10);
 }
 
-// [PDS-053] A floor was forgotten: whose, nobody knows, so every PDC begins at a PSN drawn by us.
+// [PDS-053] A floor was forgotten. Its source is unknown, so the target draws the start of every
+// PDC.
 TEST_F(SecurePsnPartTest, AfterAForgottenFloorEveryStartIsDrawn) {
   for (uint32_t sdi = 1; sdi <= 3; ++sdi) secure_psn_.raise_floor(received(Psn(800), sdi));
   EXPECT_TRUE(begin(Psn(4'000'000'000u)).is_pending);

@@ -42,7 +42,8 @@ TEST(SecureStartsTest, NumbersGoRound) {
   EXPECT_EQ(starts.find(key)->psn, Psn(5));
 }
 
-// [PDS-053] Within one PDC they go round as well: its ends do not tell then how long it was.
+// [PDS-053] A PDC may use more PSNs than serial arithmetic can compare. Then its first and last
+// PSN do not show how many.
 TEST(SecureStartsTest, ALongPdcSpendsTheFloor) {
   Start start;
   start.begin_at(Psn(1000));

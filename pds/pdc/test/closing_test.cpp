@@ -56,8 +56,8 @@ TEST_F(ClosingPartTest, ATargetAsksForTheClose) {
   EXPECT_EQ(calls().size(), 2u);
 }
 
-// [PDS-T7] A target that waits for its start has nobody to ask.
-TEST_F(ClosingPartTest, APendingTargetAsksNobody) {
+// [PDS-T7] A pending target has no peer that could answer: it sends no Close Request.
+TEST_F(ClosingPartTest, APendingTargetSendsNoCloseRequest) {
   Pdc& pdc = *table_.allocate(false, random_);
   pdc.open_as({.event = PdcEvent::start_needed, .peer = peer_, .context = &context_}, res_.config,
               kNow);

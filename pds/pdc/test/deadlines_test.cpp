@@ -62,7 +62,7 @@ TEST_F(DeadlinesPartTest, ARefusedPacketGoesAgain) {
   EXPECT_EQ(calls_of("end_delay"), Calls{"end_delay 1000"});
 }
 
-// [PDS-148] A peer that is silent for so long fails the PDC, and one that is heard does not.
+// [PDS-148] The PDC fails when its peer was silent for peer_timeout, and not if the peer was heard.
 TEST_F(DeadlinesPartTest, ASilentPeerFailsThePdc) {
   Pdc& pdc = held(initiator());
   send(pdc, 1);
@@ -89,7 +89,7 @@ TEST_F(DeadlinesPartTest, APeerThatOnlyRefusesFailsThePdc) {
   fire(pdc, patience);
   EXPECT_EQ(client_.failed, std::vector<uint32_t>{0});
   EXPECT_EQ(counted(Count::pdc_closed_refused), 1u);
-  EXPECT_EQ(pdc.state(), PdcState::error) << "the peer hears of it";
+  EXPECT_EQ(pdc.state(), PdcState::error) << "a Close Request reports it to the peer";
 }
 
 // [PDS-249] Errors of the network, and nothing else.
@@ -140,7 +140,8 @@ TEST_F(DeadlinesPartTest, AnIdlePdcCloses) {
   EXPECT_EQ(counted(Count::idle_closes), 2u);
 }
 
-// [PDS-T7, PDS-052] Nobody begins at the start that a target gave: it goes in silence.
+// [PDS-T7, PDS-052] No initiator uses the start that the target sent: its PDC is freed without a
+// packet.
 TEST_F(DeadlinesPartTest, APendingTargetExpires) {
   Pdc* const pdc = table_.allocate(false, random_);
   pdc->open_as(

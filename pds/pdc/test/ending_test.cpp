@@ -1,4 +1,5 @@
-// The end of PDCs: who hears of it, and that all is given back. [PDS 5, 15]
+// The end of PDCs: which reports go to the client and the peer, and that everything is given back.
+// [PDS 5, 15]
 #include "pds/pdc/ending.h"
 
 #include "pds/test/all_parts.h"
@@ -45,7 +46,7 @@ TEST_F(EndingPartTest, AFailureIsReportedOnceForEachUnfinishedThing) {
   pdc.messages.add_return(*queued);
   slot(pdc, 2).kind = SlotKind::close_req;
   ending_.fail(pdc, kTimeout, Count::pdc_closed_timeout, Notice::none, kNow);
-  EXPECT_EQ(client_.failed, std::vector<uint32_t>{0}) << "+1 is answered, +2 is no packet of it";
+  EXPECT_EQ(client_.failed, std::vector<uint32_t>{0}) << "+1 is answered, +2 is a control packet";
   EXPECT_EQ(client_.aborted, (std::vector<uint32_t>{1, 9}));
   EXPECT_EQ(client_.closed, std::vector<bool>{false});
   EXPECT_EQ(res_.return_messages.size(), 0u);
@@ -63,7 +64,7 @@ TEST_F(EndingPartTest, AFailedPdcLeavesTheWindowOfItsPath) {
   EXPECT_TRUE(was_called("wake_context"));
 }
 
-// [PDS-174] The peer may hold its end: the PDC stays until it has been told.
+// [PDS-174] The peer may hold its end: the PDC stays until the peer has answered the report.
 TEST_F(EndingPartTest, APdcThatThePeerMayHoldSaysThatItEnds) {
   Pdc& initiator = counted_initiator();
   Pdc& target = counted_target();
@@ -78,7 +79,7 @@ TEST_F(EndingPartTest, APdcThatThePeerMayHoldSaysThatItEnds) {
   EXPECT_EQ(table_.size(), 2u);
 }
 
-// [PDS-I6] In SYN there is no PDCID to say it to.
+// [PDS-I6] In SYN the peer's PDCID is unknown, so no Close can be sent.
 TEST_F(EndingPartTest, APdcInSynEndsAtOnce) {
   Pdc& pdc = counted_in_syn();
   ending_.fail(pdc, kTimeout, Count::pdc_closed_timeout, Notice::close, kNow);
@@ -150,7 +151,7 @@ TEST_F(EndingPartTest, AFlowThatWaitsForAPdcGoesOn) {
   EXPECT_FALSE(schedule_.has_new_work());
   ending_.discard(pdc);
   EXPECT_TRUE(schedule_.has_new_work());
-  EXPECT_EQ(client_.closed, std::vector<bool>{}) << "the peer has not heard of it";
+  EXPECT_EQ(client_.closed, std::vector<bool>{}) << "no packet of it was sent";
   EXPECT_EQ(flow_.pdc_count, 0u);
 }
 

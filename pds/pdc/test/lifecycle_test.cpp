@@ -108,7 +108,7 @@ const Answer kTargetAnswers[] = {
      "NACK CLOSING",
      {},
      "pds/rx/inbox.cpp",
-     "the PSN tells, and after the end a tombstone"},
+     "the PSN shows it, and after the end a tombstone"},
     {"T17",
      "retries exhausted or fatal NACK",
      "Close Request once",
@@ -289,7 +289,7 @@ TEST(LifecycleTest, EachEventHasAtMostOneRowInEachState) {
   }
 }
 
-// Every state but CLOSED has a way out, so no PDC stays for ever.
+// Every state but CLOSED has a way out, so every PDC can be freed.
 TEST(LifecycleTest, EveryStateLeadsToClosed) {
   for (const bool is_initiator : {true, false}) {
     std::set<PdcState> ends = {PdcState::closed};

@@ -31,8 +31,8 @@ class PdcTableTest : public ::testing::Test {
     pdc.life.change(PdcEvent::opened);
     pdc.life.change(PdcEvent::close_held);
   }
-  // Opens and frees so many PDCs. Each begins at start_of(pdc), which must not be within 2^16 of
-  // where the last PDC of its id ended.
+  // Opens and frees a number of PDCs. Each begins at start_of(pdc), which must not be within 2^16
+  // of the end of the last PDC with its id.
   template <class StartOf>
   void expect_starts_apart(uint32_t pdcs, StartOf start_of) {
     std::vector<std::optional<Psn>> last(65536);

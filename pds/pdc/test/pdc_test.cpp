@@ -55,7 +55,7 @@ TEST_F(PdcTest, TheEventOpensIt) {
   EXPECT_TRUE(starts.may_take_message());
 }
 
-// [PDS-247] An initiator that has sent nothing: its peer does not know of it.
+// [PDS-247] An initiator that has sent nothing: its peer has no state for it.
 TEST_F(PdcTest, AnInitiatorThatSentNothingIsUnheard) {
   Pdc& pdc = in_syn();
   EXPECT_TRUE(pdc.is_unheard());
@@ -74,7 +74,7 @@ TEST_F(PdcTest, ATargetIsUnverifiedUntilProven) {
   EXPECT_FALSE(target().is_unverified());
 }
 
-// [PDS-035, PDS-245] Nothing is in flight that could tell that the peer tracks more by now.
+// [PDS-035, PDS-245] No packet is in flight whose ACK could report that the peer tracks more.
 TEST_F(PdcTest, APdcIsStalledAtTheEndOfTheRange) {
   Pdc& pdc = initiator();
   EXPECT_FALSE(pdc.is_stalled());

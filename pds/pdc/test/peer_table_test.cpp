@@ -129,7 +129,8 @@ TEST_F(PeerTableTest, TheLastEntryOfAPeerIsKnown) {
   EXPECT_EQ(table_.spare(), 1u);
 }
 
-// [PDS-249] Unreachable: only errors for so long, the last of them after what was sent last.
+// [PDS-249] A peer is unreachable when only ICMP errors came for unreachable_time, and the last one
+// came after the last packet was sent.
 TEST(PeerTest, APeerIsUnreachableAfterErrorsAlone) {
   Peer peer;
   const auto at = [](int64_t seconds) { return kAtFirst + Duration::seconds(seconds); };
@@ -139,7 +140,7 @@ TEST(PeerTest, APeerIsUnreachableAfterErrorsAlone) {
   peer.unreachable_last = at(7);
   EXPECT_TRUE(peer.is_unreachable(at(0), at(6), limit, at(8)));
   EXPECT_FALSE(peer.is_unreachable(at(0), at(7), limit, at(8))) << "a packet went after it";
-  EXPECT_FALSE(peer.is_unreachable(at(3), at(6), limit, at(8))) << "nothing waits for so long";
+  EXPECT_FALSE(peer.is_unreachable(at(3), at(6), limit, at(8))) << "no packet has waited that long";
   EXPECT_FALSE(peer.is_unreachable(at(0), at(6), limit, at(12))) << "the last error is old";
 }
 

@@ -12,8 +12,8 @@ constexpr Psn kFirstRequest(1000);
 
 class AckSchedulerPartTest : public testing::Test {
  protected:
-  // A request of so many octets at that distance from the first one, which the cumulative ACK
-  // covers.
+  // A request of `bytes` octets. Its PSN is `offset` after that of the first request, which the
+  // cumulative ACK covers.
   static AckedRequest request(int offset, uint32_t bytes = 4096) {
     AckedRequest r;
     r.trigger.psn = kFirstRequest + offset;
@@ -57,7 +57,7 @@ TEST_F(AckSchedulerPartTest, ShortPacketsCountForMore) {
   EXPECT_TRUE(acks_.is_due());
 }
 
-// [PDS-A7] Nobody waits for such an ACK, until 16 times as much was received.
+// [PDS-A7] An ACK of received octets is not urgent until 16 times as many were received.
 TEST_F(AckSchedulerPartTest, AnAckOfOctetsMayWaitForAWhile) {
   for (int i = 0; i < 63; ++i) accept(request(i));
   EXPECT_TRUE(acks_.may_wait());
@@ -95,7 +95,7 @@ TEST_F(AckSchedulerPartTest, EachPacketBringsAnAckIfSetSo) {
 }
 
 // [PDS-A9] A packet asked for an ACK while one below it was missing: its source waits for the
-// cumulative ACK, which another ACK tells when the hole closes.
+// cumulative ACK, which another ACK reports when the hole closes.
 TEST_F(AckSchedulerPartTest, AClosedHoleBringsAnotherAck) {
   AckedRequest above = request(2, 8);
   above.ar = true;

@@ -71,7 +71,7 @@ TEST_F(AckWriterPartTest, OneAckServesAllPacketsInOrder) {
   EXPECT_EQ(sent(), "");
 }
 
-// [PDS-064] Above a gap each packet that asked is named, because no other ACK tells of it.
+// [PDS-064] Above a gap each packet that asked is named, because no other ACK covers it.
 TEST_F(AckWriterPartTest, EachPacketAboveAGapIsNamed) {
   Pdc& pdc = target();
   for (const int i : {0, 2, 4}) {
@@ -100,12 +100,12 @@ TEST_F(AckWriterPartTest, AMarkedPacketIsNamedThoughTheCumulativeAckCoversIt) {
   }
   acks_.want_answer(pdc, Count::ack_ar, trigger(2));
   send(pdc);
-  EXPECT_EQ(sent(), "2 names 0, 2 names 1") << "and they tell the rest";
+  EXPECT_EQ(sent(), "2 names 0, 2 names 1") << "and they acknowledge the rest";
   EXPECT_TRUE(ack(0).m && ack(1).m);
 }
 
-// [PDS-080, PDS-100] A kept response goes in an ACK of its own, which names its packet; no other
-// ACK does, because that would tell the default answer.
+// [PDS-080, PDS-100] A kept response goes in an ACK of its own, which names its packet. Another ACK
+// that covers the packet would mean the default response.
 TEST_F(AckWriterPartTest, AResponseTravelsInAnAckOfItsOwn) {
   Pdc& pdc = target();
   Verdict verdict;
@@ -181,7 +181,7 @@ TEST_F(AckWriterPartTest, AnAckOfAClosingTargetAsksForTheClose) {
   EXPECT_EQ(ack(0).req, wire::AckRequest::close);
 }
 
-// [PDS-252] An ACK that may not go to an unproven source is as good as lost.
+// [PDS-252] An ACK that may not go to an unproven source counts as lost.
 TEST_F(AckWriterPartTest, NoAckGoesToAnUnprovenSourceWithoutOctets) {
   Pdc& pdc = target(Mode::rud, false);
   receive(pdc, 0);
@@ -192,7 +192,7 @@ TEST_F(AckWriterPartTest, NoAckGoesToAnUnprovenSourceWithoutOctets) {
   EXPECT_FALSE(pdc.ack.is_due());
 }
 
-// [PDS-A11] The range is halved: peers must learn it soon. A smaller step is told by the next ACK.
+// [PDS-A11] The range is halved: peers must learn it soon. The next ACK reports a smaller step.
 TEST_F(AckWriterPartTest, AHalvedRangeIsToldAtOnce) {
   Pdc& pdc = target();
   pdc.told.note_answered();

@@ -71,11 +71,11 @@ TEST_F(DestinationPartTest, WithoutCreditDemandsAreOnlyCounted) {
   EXPECT_FALSE(destination_.tells_credit());
 }
 
-// [CMS-006] The PDC tells in its ACKs what the context has that asked on it last.
+// [CMS-006] ACKs of a PDC carry the credit of the context whose request came last on this PDC.
 TEST_F(DestinationPartTest, AnAckTellsTheCreditOfTheContextThatAsked) {
   create(cms::Algorithm::rccc);
   Pdc& pdc = target();
-  EXPECT_EQ(destination_.granted(pdc), 0u) << "nobody has asked";
+  EXPECT_EQ(destination_.granted(pdc), 0u) << "no source has asked";
   EXPECT_TRUE(ask(pdc));
   EXPECT_EQ(destination_.granted(pdc), 503u);
   EXPECT_TRUE(destination_.tells_credit());

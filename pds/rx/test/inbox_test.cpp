@@ -75,8 +75,8 @@ class InboxPartTest : public AllParts {
   Inbox inbox_{res_, schedule_, proofs_, closing_, store_, reorder_, destination_, acks_, steps_};
 };
 
-// [PDS-075] A packet that comes again is not delivered again. The network made the copy, so nobody
-// waits for an answer.
+// [PDS-075] A packet that comes again is not delivered again. The network made the copy, so its
+// source waits for no answer.
 TEST_F(InboxPartTest, ARequestIsDeliveredOnce) {
   Pdc& pdc = target();
   for (int i = 0; i < 2; ++i) admit(pdc, 0);
@@ -168,7 +168,7 @@ TEST_F(InboxPartTest, ARequestIsNotExecutedWithoutAPlaceForItsResponse) {
   for (const int offset : {0, 1}) admit(pdc, offset);
   EXPECT_EQ(delivered(), "+0");
   EXPECT_EQ(refusals(), Calls{"NO_GTD_DEL_AVAIL psn 1001"});
-  EXPECT_EQ(calls_of("on_no_place").size(), 1u) << "the client hears of it [SES-191]";
+  EXPECT_EQ(calls_of("on_no_place").size(), 1u) << "the client is called [SES-191]";
   EXPECT_EQ(pdc.responses.stored(), 1u);
   EXPECT_EQ(pdc.rx.cack_psn(), kFirst - 1) << "held by the response [PDS-081]";
 }
@@ -186,7 +186,7 @@ TEST_F(InboxPartTest, ARequestClearsTheResponsesBeforeIt) {
   EXPECT_EQ(pdc.rx.cack_psn(), kFirst + 1);
 }
 
-// [PDS-075] The client answers later: until then the requester is told that it works on it.
+// [PDS-075] The client answers later: until then a NACK tells the requester that it is working.
 TEST_F(InboxPartTest, ARequestThatIsAnsweredLaterWaitsForItsAnswer) {
   Pdc& pdc = target();
   client_.verdict = Verdict::deferred();
@@ -321,7 +321,7 @@ TEST_F(InboxPartTest, CopiesOnASecuredPdcAreAnsweredUpToALimit) {
   EXPECT_EQ(counted(Count::drop_dup_limited), 3u) << "a tenth at once, and none in the clear";
 }
 
-// [PDS-252] Its packet has our PDCID, which only we can have told it.
+// [PDS-252] A packet with our PDCID proves its source: the PDCID was sent to that address only.
 TEST_F(InboxPartTest, APacketThatKnowsOurPdcidProvesItsSource) {
   Pdc& pdc = target(Mode::rud, false);
   Inbound syn = packet(pdc, 0);

@@ -65,7 +65,7 @@ TEST_F(ResponseStorePartTest, AClearTakesAllUpToItsPsn) {
   EXPECT_NE(store_.find(pdc, kFirst + 3), nullptr);
 }
 
-// [PDS-102] Nobody can have seen what was not received, or not answered.
+// [PDS-102] A clear of packets that were not received or not answered is invalid.
 TEST_F(ResponseStorePartTest, AClearOfWhatWasNotAnsweredIsDropped) {
   create(64);
   Pdc& pdc = target();
@@ -142,7 +142,7 @@ TEST_F(ResponseStorePartTest, ThePlaceBeyondTheShareIsGivenBack) {
   }
 }
 
-// [PDS-109] A PDC has so many, and above a gap one fewer.
+// [PDS-109] A PDC has at most gd_per_pdc responses, and one fewer above a gap.
 TEST_F(ResponseStorePartTest, APdcHasALimit) {
   create(64);
   res_.config.gd_per_pdc = 2;

@@ -49,7 +49,7 @@ TEST_F(FlowsPartTest, AFlowWithoutPdcsHasNoContext) {
   EXPECT_EQ(count_of("adopt"), 2u);
 }
 
-// [PDS-247] A flow keeps its peer; without a place there is none, and nothing is held.
+// [PDS-247] A flow holds its peer. Without a place no flow is made, and the peer is not held.
 TEST_F(FlowsPartTest, WithoutAPlaceNothingIsHeld) {
   res_.config.pdc_per_job = true;
   const uint32_t refs = peers_[peer_].refs;
@@ -72,7 +72,7 @@ TEST_F(FlowsPartTest, WithoutAContextThereIsNoFlow) {
 TEST_F(FlowsPartTest, AReleasedFlowClosesItsPdcs) {
   Flow& f = flow(key());
   Pdc& known = opened(f);
-  initiators_.open_for(f, kNow);  // the peer has not heard of it
+  initiators_.open_for(f, kNow);  // no packet of it was sent
   desk_.release_flow(f.id);
   desk_.retire_flows(kNow);
   EXPECT_EQ(count_of("begin_close"), 1u);

@@ -211,7 +211,7 @@ TEST_F(ScheduleTest, SharedMemoryLimitsTheOctetsInFlight) {
   EXPECT_TRUE(context_->is_admitted(4097));
 }
 
-// [T-33] Credit that nobody uses changes nothing.
+// [T-33] Credit for a context that uses none changes nothing.
 TEST_F(ScheduleTest, CreditWithoutAUserIsCounted) {
   const auto p = pdc();
   p->asking.want_credit();

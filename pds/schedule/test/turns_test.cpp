@@ -218,7 +218,8 @@ TEST_F(TurnsPartTest, AReleasedFlowIsRetired) {
   EXPECT_EQ(flows_.get(id), nullptr);
 }
 
-// [PDS-013] One flow for each (peer, class, mode, job); jobs may be told not to count.
+// [PDS-013] One flow for each (peer, class, mode, job), or, if so configured, for all jobs
+// together.
 TEST_F(TurnsPartTest, AFlowIsFoundByItsKey) {
   const FlowKey one{peer_, TrafficClass(0), Mode::rud, JobId(1)};
   FlowKey other = one;

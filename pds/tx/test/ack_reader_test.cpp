@@ -89,9 +89,9 @@ TEST_F(AckReaderPartTest, APacketThatOnlySeemedLostWasInFlight) {
   }
 }
 
-// [PDS-092] Default answers are told in groups: up to the end of a message, of at most 16 packets,
-// and what is left at the end of the ACK.
-TEST_F(AckReaderPartTest, DefaultAnswersAreToldInGroups) {
+// [PDS-092] Default answers are reported in groups: up to the end of a message, of at most 16
+// packets, and the rest at the end of the ACK.
+TEST_F(AckReaderPartTest, DefaultAnswersAreReportedInGroups) {
   Pdc& pdc = initiator();
   for (const uint32_t count : {3u, 20u, 5u}) send(pdc, count);
   read(pdc, up_to(26));
@@ -217,7 +217,7 @@ TEST_F(AckReaderPartTest, TheAnswerOfACloseCommandIsReported) {
   slot(pdc, 1).kind = SlotKind::close_cmd;
   EXPECT_FALSE(read(pdc, up_to(0)).is_closed);
   EXPECT_TRUE(read(pdc, up_to(1)).is_closed);
-  EXPECT_EQ(client_.responded, std::vector<uint32_t>{0}) << "the client knows of no Close";
+  EXPECT_EQ(client_.responded, std::vector<uint32_t>{0}) << "a Close is not reported to the client";
 }
 
 // [PDS-070] The report about the path of a packet counts once, and on the path that it took.
@@ -230,7 +230,7 @@ TEST_F(AckReaderPartTest, AMarkCountsOnceForItsPacket) {
   EXPECT_EQ(context_.tally.marks.marked(), 1u);
 }
 
-// [PDS-141] An ACK of a packet that went again does not tell which transmission it answers.
+// [PDS-141] An ACK of a resent packet may answer either transmission, so it gives no RTT sample.
 TEST_F(AckReaderPartTest, OnlyAnUnambiguousAckMeasuresTheRoundTrip) {
   Pdc& pdc = initiator();
   send(pdc, 2);

@@ -119,7 +119,7 @@ TEST_F(LossDetectorTest, OvertakenOnItsOwnEv) {
   EXPECT_EQ(infer(100, LossCause::ev_order), (std::vector<uint32_t>{1}));
 }
 
-// A resent packet is judged by its resend, and is no evidence itself.
+// Whether a resent packet is lost depends on its last transmission; its own arrival shows no loss.
 TEST_F(LossDetectorTest, AResendRestartsTheEvidence) {
   for (int i = 0; i < 4; ++i) send(1, 0);
   sack(1);

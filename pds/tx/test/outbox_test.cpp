@@ -8,7 +8,7 @@ namespace {
 
 class OutboxPartTest : public AllParts {
  protected:
-  // An initiator in the midst of a message that has so many packets left.
+  // An initiator in the midst of a message with `packets` packets left.
   Pdc& sender(uint32_t packets, Mode mode = Mode::rud) {
     Pdc& pdc = initiator(mode);
     pdc.messages.start(kMessage, false);
@@ -225,7 +225,7 @@ TEST_F(OutboxPartTest, AnAckRequestNamesThePacket) {
   EXPECT_FALSE(pdc.losses.has_asked());
 }
 
-// [PDS-252] What may not go to an unproven source is as good as lost.
+// [PDS-252] A packet that may not go to an unproven source counts as lost.
 TEST_F(OutboxPartTest, NoControlPacketGoesToAnUnprovenSourceWithoutOctets) {
   Pdc& pdc = target(Mode::rud, false);
   wire::Control h;
