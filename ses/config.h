@@ -89,8 +89,8 @@ struct Config {
   uint32_t operations = 1048576;  // unfinished at once, of all endpoints; at most 1048576
   uint32_t remotes = 65536;       // (endpoint, remote endpoint) pairs remembered at once
   uint32_t flows = 65536;         // (peer, class, mode, job) in use at once
-  // Pairs that were idle for so long are forgotten, with what serves them; zero: only when the room
-  // is needed, or with their peer. [PDS-247]
+  // Pairs that were idle for this time are forgotten, with their records and flows; zero: only when
+  // the room is needed, or with their peer. [PDS-247]
   Duration idle_time = Duration::seconds(10);
   uint32_t endpoints = 64;  // open at once
 

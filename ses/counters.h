@@ -52,21 +52,21 @@ enum class Counter : uint8_t {
   rx_rendezvous,  // of them and of the next, sent by rendezvous [SES-089]
   rx_unexpected,
   rx_truncated_message,
-  rx_deferred,          // told to wait, each time [SES-095]
-  rx_deferred_expired,  // nothing was heard of them any more [SES-101]
+  rx_deferred,          // deferred, each time [SES-095]
+  rx_deferred_expired,  // forgotten: their initiator was silent [SES-101]
   rx_restarted,         // came again for the receive that was set aside [SES-099]
   rx_restart_stray,     // came with a token that names no deferred message
   // Initiator.
   tx_messages,
   tx_completed,
   tx_failed,
-  tx_retained,        // copied, so that the user was told at once that they are done
+  tx_retained,        // copied, and reported to the user as done at once
   tx_retain_no_room,  // could have been deferrable, but there was no room
   tx_retained_lost,   // rendezvous sends that failed later
   tx_retried,
   tx_rendezvous,  // [SES-088]
   tx_deferrable,  // [SES-093]
-  tx_deferred,    // were told to wait, each time [SES-097]
+  tx_deferred,    // were deferred, each time [SES-097]
   rx_response_malformed,
   rx_response_stray,  // names no open message
   rx_return_refused,  // return data that fits no open read

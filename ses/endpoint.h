@@ -50,7 +50,7 @@ struct Endpoint : ListNode<SharerTag>, ListNode<struct StalledTag>, ListNode<str
   EndpointId id;
   bool is_open = false;
   uint32_t tx_open = 0;
-  uint32_t deferred = 0;       // messages told to wait
+  uint32_t deferred = 0;       // deferred messages
   uint64_t next_sequence = 1;  // posting order of operations
   EndpointName name;
   EndpointOptions options;

@@ -1,5 +1,5 @@
 // SES as the layers below see it, and time: implements pds::Client, passes each call to the half
-// that it concerns, and tells the target half how its own operations have ended. It owns nothing;
+// that it concerns, and reports to the target half how its own operations ended. It owns nothing;
 // Ses has the halves.
 #pragma once
 

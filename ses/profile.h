@@ -39,8 +39,8 @@ enum class Support : uint8_t {
   mandatory,  // every endpoint with the profile has it
 };
 
-// The features that `profiles` together require: the most that one of them does. AI Base is part of
-// each.
+// The support for a feature that `profiles` together require: the maximum over them. AI Base is
+// part of each.
 Support support(uint8_t profiles, Feature feature);
 
 // The common features of two FEPs; an address without capabilities is AI Base. [SES-187]

@@ -1,5 +1,5 @@
-// The state of a waiting endpoint, for a person who asks why nothing moves. A copy, so the FEP runs
-// while tools read it. For tools only.
+// The state of a waiting endpoint, from which a person can see why it waits. It is a copy, so the
+// FEP runs while tools read it. For tools only.
 #pragma once
 
 #include "ses/types.h"

@@ -170,9 +170,9 @@ struct Completion {
 };
 
 // Where completions go. Called from post, receive, transmit and advance; must not call back into
-// SES. `reserve` books room for one inbound completion nobody posted for (remote CQ data, each
-// further multi-receive message, each message to a shared receive); false refuses the packet with a
-// retryable NACK. `release` gives back what was booked; there with `reserve`. [decision 11]
+// SES. `reserve` books room for one inbound completion without a post of its own (remote CQ data,
+// each further multi-receive message, each message to a shared receive); false refuses the packet
+// with a retryable NACK. `release` gives back what was booked; there with `reserve`. [decision 11]
 //
 // A record with functions, not an abstract class: a question without an answer is null, so SES
 // does not ask it, and recordings keep which ones are; and both sinks of an endpoint, with

@@ -1,10 +1,10 @@
 // Owns the records of deferrable sends at the initiator: a target without a receive defers them and
 // later requests them again as a whole. [ses.md 4.5]
 //
-// state \ event  | told to wait, all answered | ready to restart | nothing heard | cancel, close
-// held, queued   | -                          | goes with it     | -             | gone
-// started        | deferred, or queued again  | noted            | -             | ended
-// deferred       | -                          | queued           | queued anew   | gone
+// state \ event  | deferred, all answered    | ready to restart | target silent | cancel, close
+// held, queued   | -                         | goes with it     | -             | gone
+// started        | deferred, or queued again | noted            | -             | ended
+// deferred       | -                         | queued           | queued anew   | gone
 #pragma once
 
 #include "ses/deferral/deferral.h"

@@ -1,4 +1,4 @@
-// The record of one message that found no receive at its target and was told to wait.
+// The record of one message that the target deferred because it had no receive for it.
 // DeferredMessages owns these records. [ses.md 4.5]
 #pragma once
 

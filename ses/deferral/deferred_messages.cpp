@@ -102,7 +102,7 @@ void DeferredMessages::call_for(PostedReceive& r, DeferredMessage& d) {
   call(d);
 }
 
-// Its initiator will be told to send it again. [SES-098]
+// A ready-to-restart will ask its initiator to send it again. [SES-098]
 void DeferredMessages::call(DeferredMessage& d) {
   kept_.hide(*d.message);
   while (d.is_called() && d.target_token == 0) d.target_token = res_.rng.u32();  // [SES-034, T-28]

@@ -1,5 +1,5 @@
 // Owns the deferred messages of a target: the envelope of each is among the kept messages. A
-// matching receive is set aside for the message, and its initiator is told to send it again. A
+// matching receive is set aside for the message, and its initiator is asked to send it again. A
 // multi-receive is not set aside: the first message that comes gets the next place, and the others
 // are deferred again. [ses.md 4.5]
 //
@@ -32,7 +32,7 @@ class DeferredMessages {
       : res_(res), endpoints_(endpoints), receives_(receives), kept_(kept), posting_(posting) {}
   Result<void> create(Rng& rng);
 
-  // Whether a deferrable send may be told to wait; else it is a plain one.
+  // Whether a deferrable send may be deferred; else it counts as a plain send.
   bool may_defer(const Request& q) const;
   // The deferred message with that token, or null.
   DeferredMessage* find(const Endpoint& ep, const Request& q);
@@ -49,7 +49,7 @@ class DeferredMessages {
   // A receive that is not in its Matcher, or is about to leave it, is for that message. False: no
   // room for its completion; nothing was changed.
   bool set_aside(Endpoint& ep, PostedReceive& r, DeferredMessage& d);
-  // Its initiator will be told to send it again, to be thrown away. [LF-059]
+  // Its initiator will be asked to send it again, and it is then dropped. [LF-059]
   void discard(DeferredMessage& d);
   // The same for a multi-receive, which calls for as much as it has room for.
   void call_for(PostedReceive& r, DeferredMessage& d);

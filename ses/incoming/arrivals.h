@@ -55,7 +55,7 @@ class Arrivals {
     }
   }
 
-  // Calls fn(offset, length) for the received parts of a message of so many octets.
+  // Calls fn(offset, length) for the received parts of a message of that length.
   template <class Fn>
   void for_each(uint32_t message_bytes, Fn&& fn) const {
     if (prefix_ != 0) fn(0u, prefix_ * length_);

@@ -48,7 +48,7 @@ class ArrivingMessages {
   // Every later packet of the message is answered with that code.
   void set_error(RxMessage& m, wire::ReturnCode code);
 
-  // So many octets of the message have arrived. 0 only restarts its time-out.
+  // `bytes` octets of the message have arrived. 0 only restarts its time-out.
   void count(RxMessage& m, uint32_t bytes);
   // The same, and forgets a message that is complete.
   void count_last(RxMessage& m, uint32_t bytes) {
@@ -66,7 +66,8 @@ class ArrivingMessages {
 
   // A message begins with that packet, and all packets before it have arrived.
   void note_reached(pds::RxToken first);
-  // A packet of the PDC was told to wait for our application, or for a place for its response.
+  // A packet of the PDC was refused because it must wait for our application, or for a place for
+  // its response.
   void note_held_up(pds::PdcHandle pdc);
   // One more kept message of the PDC waits for its answer; one was answered.
   void note_owed(pds::PdcHandle pdc);
@@ -110,8 +111,8 @@ class ArrivingMessages {
     RxMessage* last = nullptr;
     uint32_t known = 0;
     uint32_t open = 0;
-    // When one of its packets was last told to wait for our application, or for a place: packets
-    // behind that one cannot come before.
+    // When one of its packets was last refused because it must wait for our application or for a
+    // place. Packets behind that one cannot come before.
     Instant held_up = Instant::zero();
     // The highest PSN that began a message after all before it had arrived.
     Psn reached;

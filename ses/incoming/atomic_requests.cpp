@@ -30,8 +30,8 @@ struct AtomicRequests::Plan {
     return reinterpret_cast<uintptr_t>(at) % element_alignment(code.type) == 0 &&
            length % element == 0;
   }
-  // The old values do not fit an ACK of so many octets: they go back as a message, which cannot be
-  // undone. So the message is requested last, and an operation that needs a completion slot as
+  // The old values do not fit an ACK of `ack_bytes` octets: they go back as a message, which cannot
+  // be undone. So the message is requested last, and an operation that needs a completion slot as
   // well, which cannot be given back either, is refused.
   bool needs_message(uint32_t ack_bytes) const {
     return form != AtomicForm::plain && bytes > ack_bytes;

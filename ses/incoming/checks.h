@@ -19,7 +19,7 @@ struct Decision {
     refuse,        // with `code`; `why` counts it
     no_slot,       // it is too far ahead of what can be tracked
     restart,       // a peer asks for a deferred send again
-    deferral_end,  // the end of a message that was not told to wait, or that is forgotten
+    deferral_end,  // the end of a message that was not deferred, or is forgotten
     msg_error,     // the initiator gives a message up
     no_op,
     write,

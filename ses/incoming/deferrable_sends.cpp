@@ -1,4 +1,4 @@
-// Deferrable sends, as they arrive: told to wait, or placed when they come again. [ses.md 4.5]
+// Deferrable sends, as they arrive: deferred, or placed when they come again. [ses.md 4.5]
 #include "ses/incoming/sends.h"
 
 namespace uet::ses {

@@ -46,7 +46,8 @@ class ReadAnswers {
   // The answer is too long for the route: it becomes an error, even if its data was sent under the
   // same PSN and may have arrived. Returns the bytes read. [SES-164, LF-141]
   AnswerEnd cut(pds::MessageHandle handle);
-  // The system could not read the region's memory: the resend tells the initiator. [SES-164]
+  // The system could not read the region's memory: the resend reports it to the initiator.
+  // [SES-164]
   void on_unreadable(pds::MessageHandle handle);
   // Shortens answers that are too long for the route to the peer and not yet with PDS; PDS reports
   // the rest itself. Calls fn(AnswerEnd) for each.

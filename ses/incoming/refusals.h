@@ -21,11 +21,11 @@ class Refusals {
   pds::Verdict refuse(const Request& q, wire::ReturnCode code, Counter why) {
     return refuse(q, code, why, q.common.ri_generation);
   }
-  // The same with the generation that BAD_GENERATION tells.
+  // The same with the generation that BAD_GENERATION carries.
   pds::Verdict refuse(const Request& q, wire::ReturnCode code, Counter why, uint8_t generation);
   // Why no region was found for it.
   pds::Verdict refuse_key(const Request& q, wire::ReturnCode code);
-  // A further packet of a message that was told an error.
+  // A further packet of a message that was answered with an error.
   pds::Verdict repeat(RxMessage& m, const Request& q);
   static pds::Verdict stored(const RxMessage& m, const Request& q);
 

@@ -39,12 +39,12 @@ struct RxMessage : ListNode<struct PartialTag> {
     unexpected,  // pages of the pool
     region,      // WRITE
     nowhere,     // READ requests, errored and discarded messages: octets are only counted
-    deferred,    // told to wait: the same [SES-097]
+    deferred,    // sent again later: the same [SES-097]
   };
 
   RxMessage() {}  // so that the bitmap of `packets` is not cleared before it is used
   RxKey key;
-  Psn psn;  // of the packet that came first
+  Psn psn;                           // of the packet that came first
   RxMessage* next_of_pdc = nullptr;  // of the known messages of its PDC
   RxMessage* previous_of_pdc = nullptr;
   To to = To::nowhere;

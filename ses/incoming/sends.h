@@ -1,5 +1,5 @@
-// Messages that want a posted receive: matched at the first arrival of any packet, placed straight
-// into it, or kept until a receive is posted, or told to wait. [SES-020, SES-117, SES-126, ses.md
+// Messages for posted receives: matched at the first arrival of any packet, placed straight into
+// the receive, or kept until a receive is posted, or deferred. [SES-020, SES-117, SES-126, ses.md
 // 6]
 #pragma once
 
@@ -44,7 +44,7 @@ class Sends {
 
   pds::Verdict begin(Endpoint& ep, const Request& q);
   pds::Verdict proceed(RxMessage& m, Endpoint& ep, const Request& q);
-  // The packet after which no more comes of a message that was told to wait. [SES-097]
+  // The last packet of a deferred message before its restart. [SES-097]
   pds::Verdict on_deferral_end(RxMessage& m, const Request& q);
 
   // The message has no receive, and it cannot be kept or the room is used up.

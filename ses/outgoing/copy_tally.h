@@ -11,7 +11,7 @@ namespace uet::ses {
 struct CopyTally {
   uint32_t now = 0;
   uint64_t bytes = 0;
-  uint64_t bytes_high = 0;  // the most there ever were
+  uint64_t bytes_high = 0;  // maximum of them so far
 
   void add(uint64_t n) {
     ++now;

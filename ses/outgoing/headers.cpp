@@ -17,7 +17,7 @@ constexpr std::array<std::byte, wire::kPayloadBytesMax> kZeros{};
 // A packet of no payload that ends a message which is not read to its end. [SES-105]
 bool is_msg_error(const pds::PacketRef& ref) { return !ref.som && ref.length == 0; }
 
-// The same of one that the target told to wait. [SES-097]
+// The same of a message that the target deferred. [SES-097]
 bool is_deferral_end(const TxMessage& m, const pds::PacketRef& ref) {
   return is_msg_error(ref) && m.deferral != nullptr && m.deferral->is_closed;
 }

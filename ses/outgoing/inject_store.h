@@ -14,7 +14,7 @@ namespace uet::ses {
 
 class InjectStore {
  public:
-  // Once, before anything else: so many copies of either length at once.
+  // Call it once, before anything else. Gives the numbers of short and long copies at once.
   Result<void> create(Arena& arena, Room short_copies, uint32_t long_copies) {
     UET_CHECK(short_.create(arena, short_copies));
     return long_.create(arena, long_copies);

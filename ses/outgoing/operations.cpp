@@ -15,7 +15,7 @@ Operations::Operations(Resources& res, const Endpoints& endpoints, Flows& flows,
       payloads_(res, endpoints) {}
 
 Result<void> Operations::create() {
-  // Message handles leave one index bit to tell return messages apart. Behind the first chunk are
+  // Message handles leave one index bit, which marks return messages. Behind the first chunk are
   // fewer unused indices than it has slots.
   const uint32_t internal = internal_max(res_.config);
   const Room room{std::min(64U, users_max_) + internal, users_max_ + internal};

@@ -79,7 +79,7 @@ class Operations {
   void forget_attempt(TxMessage& m);
   void give_back_id(TxMessage& m);
 
-  // Tells the user. From here on the user's memory is not touched.
+  // Reports the end to the user. From then on the user's memory is not touched.
   void report(TxMessage& m, Completion::Status status);
   void free(TxMessage& m);
 

@@ -79,7 +79,7 @@ class Outgoing {
   void on_answer_cut(const AnswerEnd& cut) { exposures_.on_answer_cut(cut); }
   void on_answer_end(const AnswerEnd& answer);
 
-  // How operations of SES itself ended, the oldest first; nothing: all were told.
+  // How operations of SES itself ended, the oldest first; nothing: all were returned.
   std::optional<InternalEnd> next_end() { return operations_.next_end(); }
   const Operations& operations() const { return operations_; }
   bool idle() const { return operations_.is_empty(); }

@@ -16,7 +16,7 @@ namespace uet::ses {
 class Payloads {
  public:
   Payloads(Resources& res, const Endpoints& endpoints) : res_(res), endpoints_(endpoints) {}
-  // So many copies of either length at once.
+  // The numbers of short and long copies at once.
   Result<void> create(Room short_copies, uint32_t long_copies) {
     return inject_.create(*res_.arena, short_copies, long_copies);
   }

@@ -42,7 +42,7 @@ class Posting {
 
   // Operations of SES itself; each ends with an InternalEnd. Errc::again: no slot.
   Result<void> read_rest(Endpoint& ep, const RestRequest& request);
-  // Tells the initiator of a deferred message that it may come again. [SES-098]
+  // Asks the initiator of a deferred message to send it again. [SES-098]
   Result<void> send_restart(Endpoint& ep, const Restart& restart, uint32_t deferred);
 
  private:

@@ -24,7 +24,7 @@ class SendOrder {
   void start(TxMessage& m);
   // It is over: what waited for the rest of its segments waits no longer.
   static void end_segments(TxMessage& m);
-  // Tells PDS the remaining octets, if they changed other than by pulls. [CMS-016]
+  // Announces the remaining octets to PDS, if they changed other than by pulls. [CMS-016]
   void announce(TxMessage& m);
   // PDS has pulled that packet of the message.
   static void note_pulled(TxMessage& m, const pds::PacketRef& ref);

@@ -36,7 +36,7 @@ class Settling {
 
   // A packet may carry less now, and no packet of the attempt is out. [LF-141]
   void fit(TxMessage& m);
-  // Something was heard of the source that a message exposes.
+  // A read or a release of the exposed source of a message arrived.
   void look_at_exposed(TxMessage& m);
   // A deferred message goes again.
   void begin_again(TxMessage& m);

@@ -36,7 +36,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
     started,   // PDS pulls its packets or waits for their answers
     waiting,   // was refused; its timer will queue it again
     exposed,   // rendezvous: accepted, the target reads the rest at any time
-    deferred,  // told to wait for a ready-to-restart
+    deferred,  // waits for a ready-to-restart
     ended,     // reported; its packets are still out and carry IE
   };
   // The only way to change the state; asserts that the change is in the table.
@@ -60,7 +60,7 @@ struct TxMessage : ListNode<struct QueueTag>, ListNode<struct OwnedTag> {
   bool is_quiet : 1 = false;      // no operation waits for its answer [PDS-064]
   bool is_probe : 1 = false;      // an exposed one asks whether the target still lives
   bool may_repeat : 1 = false;    // a rest that may be read again from its start
-  bool is_retained : 1 = false;   // its user was told that it is done
+  bool is_retained : 1 = false;   // it was reported to its user as done
   bool is_in_buffer : 1 = false;  // `copy` is one of the endpoint's buffers
   bool is_cut : 1 = false;        // ended; its resent packets are short and carry IE [LF-141]
   wire::NextHeader header = wire::NextHeader::standard;

@@ -28,10 +28,10 @@ class KeptRoom {
 
   Result<void> create(Arena& arena, const Config& config, pds::PeerTable& peers);
 
-  // From here on PDS is told how much of the room is used. [CMS-116]
+  // From now on PDS learns how much of the room is used. [CMS-116]
   void report_to(Resources& res) { res_ = &res; }
 
-  // A record for a message of so many octets. Null: no room for all of it now.
+  // A record for a message of `bytes` octets. Null: no room for all of it now.
   UnexpectedMessage* admit(const Sender& sender, uint32_t bytes);
   void drop(UnexpectedMessage& u);
   // Keeps received octets of it. False: no room for them now, and nothing has changed.

@@ -67,7 +67,7 @@ class KeyedQueues {
     if (buckets_.empty()) return Errc::no_memory;
     return {};
   }
-  // So many elements keep the chains short; more are allowed. Memory taken earlier is kept.
+  // Sizes the table for `elements` elements; more are allowed. Memory taken earlier is kept.
   void expect(uint32_t elements) {
     buckets_max_ = std::bit_ceil(elements);
     full_size_ = static_cast<uint32_t>(buckets_.size());

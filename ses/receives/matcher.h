@@ -43,7 +43,7 @@ struct PostedReceive : ListNode<struct PostedTag>, KeyedNode<struct ExactTag> {
   uint32_t multi_min = 0;
   uint32_t open_messages = 0;  // multi: matched, not complete
   uint64_t used = 0;           // multi: octets given to messages so far
-  uint64_t called_bytes = 0;   // multi: of messages that were told to come again for it
+  uint64_t called_bytes = 0;   // multi: of deferred messages that were requested for it
   Iov memory;
   OpContext context;
   DeferredMessage* called = nullptr;  // it is set aside for that message
@@ -121,7 +121,7 @@ class Matcher {
   Result<void> create(Arena& arena, uint64_t seed);
   // No more receives than this will be posted at once: how large the tables may get.
   void expect(uint32_t receives);
-  // Room for so many receives, any of which may be a wildcard one. Errc::no_memory: unchanged.
+  // Room for `receives` receives, any of which may be a wildcard one. Errc::no_memory: unchanged.
   Result<void> make_room(uint32_t receives) {
     if (receives <= capacity_) return {};
     return grow(receives);

@@ -1,5 +1,5 @@
 // The owner of a queue's receives, outside SES. SES asks it for a receive when a message arrives,
-// and tells it about messages that are kept because there is none. SES stores only receives that
+// and reports messages that are kept because there is none. SES stores only receives that
 // already have a message. [LF-159]
 #pragma once
 

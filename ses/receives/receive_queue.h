@@ -28,7 +28,7 @@ struct ReceiveQueue : ListNode<struct FreeQueueTag>, ListNode<struct OwnedTag> {
   uint32_t open = 0;              // receives posted and not reported
   uint32_t disabled = 0;  // resource indices of its endpoints, of each class, that refuse messages
   uint32_t stalled = 0;   // of its endpoints
-  uint32_t deferred = 0;  // messages told to wait
+  uint32_t deferred = 0;  // deferred messages
   uint64_t next_sequence = 1;
   Matcher untagged;
   Matcher tagged;

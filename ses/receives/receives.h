@@ -40,7 +40,7 @@ class Receives {
   bool book(const Endpoint& ep, const PostedReceive& r, uint64_t bytes);
   // Gives `bytes` of the receive to a message.
   void consume(Endpoint& ep, PostedReceive& r, uint64_t bytes);
-  // As it was before it was set aside for a message.
+  // Undoes that it was set aside for a message.
   static void take_back(PostedReceive& r);
   // The same, behind receives that were posted meanwhile.
   static void post_again(ReceiveQueue& queue, PostedReceive& r) {

@@ -32,10 +32,10 @@ struct Pull : ListNode<struct PullTag> {
   enum class Stage : uint8_t {
     arriving,   // pushed octets are under way, or it is kept
     reading,    // the rest, or waiting for a place to do so
-    releasing,  // tells the initiator that no more will be read, or no more can be
+    releasing,  // informs the initiator that no more will be read, or that a read failed
   };
   Stage stage = Stage::arriving;
-  bool was_kept = false;  // the initiator was told OVERFLOW and waits for reads
+  bool was_kept = false;  // the answer was OVERFLOW, and the initiator waits for reads
   bool is_absolute = false;
   bool has_failed = false;
   uint8_t releases_failed = 0;

@@ -89,8 +89,8 @@ void Pulls::discard(const Endpoint& ep, Pull& p, uint32_t request_length) {
   release_sender(ep, p);
 }
 
-// The receive has all it takes. An initiator that was told OVERFLOW counts on everything being
-// read. [SES-090, SES-091]
+// The receive has all that it takes. An initiator that was answered with OVERFLOW expects that
+// everything is read. [SES-090, SES-091]
 void Pulls::release_sender(const Endpoint& ep, Pull& p) {
   p.endpoint = ep.id;
   const Arrived& a = p.arrived;

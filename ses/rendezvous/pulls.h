@@ -2,10 +2,10 @@
 // message, then the rest is read from the initiator's memory, as far as the receive has room. A
 // message without a receive is kept without its rest. [ses.md 4.4]
 //
-// stage \ event | placed, more to read | read, all there or told | read, initiator waits for more
-// arriving      | reading              | gone                    | releasing
-// reading       | -                    | gone                    | releasing
-// releasing     | -                    | gone                    | -
+// stage \ event | placed, more to read | read or released | read, initiator waits for more
+// arriving      | reading              | gone             | releasing
+// reading       | -                    | gone             | releasing
+// releasing     | -                    | gone             | -
 #pragma once
 
 #include "ses/backoff.h"

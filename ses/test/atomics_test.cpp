@@ -186,7 +186,7 @@ TEST(AtomicsTest, MaskedSwap) {
             0xAA345578u);
 }
 
-// [SES-087] What there is: rows by operation, columns by data type.
+// [SES-087] The supported combinations: rows by operation, columns by data type.
 TEST(AtomicsTest, TheTableOfSupportedOperations) {
   //                                 i8u8..    i128 f d fc dc ld lc bf fp
   const auto row = [](AtomicOpcode o, AtomicForm form) {

@@ -156,9 +156,9 @@ TEST_F(DeferralEndTest, APeerThatIsGoneEndsTheWaiting) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// [SES-101] A ready-to-restart that is taken but never obeyed holds the receive for so long and no
-// longer.
-TEST_F(DeferralEndTest, AReceiveIsNotSetAsideForEver) {
+// [SES-101] A ready-to-restart is accepted but never obeyed: the receive is set aside until a
+// time-out.
+TEST_F(DeferralEndTest, AReceiveIsSetAsideUntilATimeOut) {
   send_and_wait(pattern(3000));
   Octets room(3000);
   receive(room);

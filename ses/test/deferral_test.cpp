@@ -1,4 +1,4 @@
-// Deferrable sends between two Ses: told to wait, called back, lost on the way, cancelled, closed.
+// Deferrable sends between two Ses: deferred, requested again, lost on the way, cancelled, closed.
 // [ses.md 4.5]
 #include "ses/test/deferral_fixture.h"
 
@@ -295,7 +295,7 @@ TEST_F(DeferralTest, ADeferredSendIsNoError) {
   deliver_all();
   elapse(Duration::seconds(300));
   EXPECT_EQ(take(*a_), "");
-  EXPECT_EQ(count(Counter::rx_deferred_expired), 0u);  // it was heard of every 5 s
+  EXPECT_EQ(count(Counter::rx_deferred_expired), 0u);  // its initiator was heard every 5 s
   EXPECT_GE(count(Counter::rx_deferred), 59u);
   EXPECT_LE(count(Counter::rx_deferred), 61u);
   receive(room);

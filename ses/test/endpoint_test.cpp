@@ -89,7 +89,7 @@ TEST_F(EndpointTest, OnlyLegalPayloadMtusAreTaken) {
   }
 }
 
-// Tables without a place and a time-out of nothing would wait for ever, or not at all.
+// With an empty table an operation could never start, and a time-out of zero would end it at once.
 TEST_F(EndpointTest, EveryTableHasAPlace) {
   const auto is_taken = [this](void (*spoil)(Config&)) {
     Arena arena;

@@ -43,7 +43,7 @@ class ExchangePartTest : public PartTest {
     EXPECT_TRUE(answers_->create().ok());
     EXPECT_TRUE(incoming_->create(1).ok());
   }
-  // What one call of Exchange calls, while so many operations of SES itself end.
+  // What one call of Exchange calls, while a number of operations of SES itself end.
   template <class Act>
   Calls of(Act&& act, uint32_t ends = 0) {
     answers().to_exchange.ends = ends;
@@ -105,7 +105,8 @@ TEST_F(ExchangePartTest, PacketsArePulledFromTheHalfThatHasTheMessage) {
   EXPECT_FALSE(exchange_->start(pds::FlowId(4), kPdc, started, kLater));
 }
 
-// Whatever ends operations of SES itself, all of them are told to the half that has posted them.
+// The ends of operations of SES itself are reported to the half that posted them, whatever the
+// cause.
 TEST_F(ExchangePartTest, EachEndIsPassedOn) {
   const Calls two{"end of pull 2", "end of pull 1"};
   const auto expect = [&](const std::string& call, auto&& act) {
@@ -132,8 +133,8 @@ TEST_F(ExchangePartTest, TheEndOfADomainEndsItsOperations) {
   EXPECT_EQ(now(), kLater);
 }
 
-// First the operations that were on it, so that the target half knows of their ends.
-TEST_F(ExchangePartTest, BothHalvesHearThatAPdcIsClosed) {
+// The operations on a closed PDC are reported first, so that the target half knows their ends.
+TEST_F(ExchangePartTest, AClosedPdcIsReportedToBothHalves) {
   EXPECT_EQ(of([&](Exchange& x) { x.on_pdc_closed(kPdc, peer_, true, kLater); }, 1),
             (Calls{"on_pdc_closed", "end of pull 1", "incoming on_pdc_closed"}));
 }
@@ -150,8 +151,8 @@ TEST_F(ExchangePartTest, AnAnswerEndsWithItsResponse) {
             Calls{"answer of 70 ended, of an exposed source"});
 }
 
-// [PDS-092, PDS-108] Answers to packets in a row: each message hears of its own at once, and an
-// answer to a READ among them goes to the half that gave it.
+// [PDS-092, PDS-108] Answers to successive packets: each message gets all of its own in one call,
+// and an answer to a READ among them goes to the half that gave it.
 TEST_F(ExchangePartTest, AnswersInARowGoToTheirMessages) {
   constexpr MessageHandle kOther(4);
   const std::array<pds::PacketRef, 4> refs{packet(kOurs), packet(kOurs), packet(kOther),
@@ -177,7 +178,7 @@ TEST_F(ExchangePartTest, OnlyAClosedPdcShowsThatAnAnswerHasArrived) {
             Calls{"answer of 70 ended"});
 }
 
-// [SES-164] Memory that the system cannot read is told to the reader by the resend.
+// [SES-164] If the system cannot read memory, the resend reports that to the reader.
 TEST_F(ExchangePartTest, AnAnswerThatTheSystemRefusesBecomesAnError) {
   EXPECT_EQ(of([](Exchange& x) { x.on_send_failed(kAnswer.value(), EFAULT, kLater); }),
             Calls{"on_unreadable"});

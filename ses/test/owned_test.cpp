@@ -248,8 +248,8 @@ TEST_F(OwnedTest, MoreKeptMessagesThanTheSizeMayBeStarted) {
   EXPECT_TRUE(is_balanced());
 }
 
-// A message that cannot be received after all is no success for a sender with delivery-complete; a
-// discarded message is.
+// A sender with delivery-complete gets an error for a message that cannot be received after all,
+// and success for a discarded one.
 TEST_F(OwnedTest, RefusedMessagesFailAtTheirSender) {
   for (const bool is_refused : {true, false}) {
     claims_.clear();

@@ -55,7 +55,7 @@ struct Node {
     ASSERT_TRUE(opened.ok());
     ep = *opened;
   }
-  // Time, as the owner of a Ses tells it.
+  // Time, which the owner of a Ses passes in.
   void advance(Instant now) { exchange->advance(now); }
   Instant next_deadline() const { return exchange->next_deadline(); }
   CompletionSink sink() {

@@ -43,7 +43,7 @@ class RecordingPds final : public pds::Service {
   bool has_pdc = true;
   std::optional<Errc> refusal;           // of flows
   std::optional<pds::FlowId> only_flow;  // for all keys; none: the next number
-  // What it was told last.
+  // The arguments of the last calls.
   uint32_t domain = 0;  // of a flow
   pds::Verdict responded;
   pds::MessageHandle returned;

@@ -30,16 +30,16 @@ TEST(ProfilePartTest, TheLettersAreThoseOfTheReference) {
   EXPECT_EQ(letters(Feature::mandatory), "MMM");
 }
 
-// [SES-185, SES-186] Several profiles require the most that one of them does, and AI Base always
-// counts.
-TEST(ProfilePartTest, SeveralProfilesRequireTheMostOfThem) {
+// [SES-185, SES-186] Several profiles require the maximum over them, and AI Base always counts.
+TEST(ProfilePartTest, SeveralProfilesRequireTheirMaximum) {
   EXPECT_EQ(letter(kAiFull | kHpc, Feature::deferral), 'M');
   EXPECT_EQ(letter(kAiFull | kHpc, Feature::tag_wildcards), 'M');
   EXPECT_EQ(letter(kAiFull | kHpc, Feature::send_atomics), 'O');
   EXPECT_EQ(letter(kEveryProfile, Feature::rudi), 'M');
   EXPECT_EQ(letter(0, Feature::read), 'O');
   EXPECT_EQ(letter(0, Feature::deferral), '-');
-  EXPECT_EQ(letter(kTakesSmallHeader, Feature::send_atomics), '-') << "that bit is no profile";
+  EXPECT_EQ(letter(kTakesSmallHeader, Feature::send_atomics), '-')
+      << "that bit does not name a profile";
 }
 
 // [SES-187] The common subset; without capabilities, and beside all others, AI Base.

@@ -127,7 +127,7 @@ TEST_F(ReceiveTest, ALongerMessageIsTruncated) {
   EXPECT_EQ(take(*b_), "recv truncated 10+4990 #2");
 }
 
-// [SES-137, SES-147] The answer tells how much was placed, in the expected list: by hand.
+// [SES-137, SES-147] The answer says how much was placed, in the expected list. Octets by hand.
 TEST_F(ReceiveTest, ATruncatedMessageIsAnsweredWithThePlacedLength) {
   Octets room(4);
   ASSERT_TRUE(post(receive_request(room)).ok());
@@ -351,7 +351,7 @@ TEST_F(ReceiveTest, HeaderDataNeedsACompletionQueueForIt) {
   EXPECT_EQ(count(Counter::rx_header_data_refused), 1u);
 }
 
-// [SES-108] A sender that disappears half-way does not hold a receive for ever.
+// [SES-108] If a sender disappears half-way, its receive ends after a time-out.
 TEST_F(ReceiveTest, PartialMessagesExpire) {
   Octets room(4000);
   ASSERT_TRUE(post(receive_request(room)).ok());
@@ -373,9 +373,9 @@ TEST_F(ReceiveTest, PartialMessagesExpire) {
   EXPECT_EQ(count(Counter::rx_partial_expired), 1u);
 }
 
-// [SES-107, SES-108] A late packet of an expired message is refused: taken for a new one, it would
-// tell the sender that a message has arrived of which no receive got anything. There is no time
-// limit, because a sender may sleep in the middle of a message.
+// [SES-107, SES-108] A late packet of an expired message is refused. If it were taken for a new
+// message, the sender would believe that a message has arrived which no receive got. There is no
+// time limit, because a sender may sleep in the middle of a message.
 TEST_F(ReceiveTest, LatePacketsOfAnExpiredMessageAreRefused) {
   for (const int minutes : {1, 10}) {
     start();

@@ -174,8 +174,8 @@ TEST_F(RetryTest, RodOrderHoldsUnderRandomRefusals) {
   }
 }
 
-// [LF-039, SES-133] Room that comes back enables the index too: the receive that is posted already
-// must not wait for ever.
+// [LF-039, SES-133] Room that comes back enables the index too: otherwise a receive that is posted
+// already would never get a message.
 TEST_F(RetryTest, ADisabledIndexComesBackWithTheRoom) {
   config_.unexpected_bytes = 4096;
   config_.disable_index = true;

@@ -12,7 +12,7 @@ class RoomTest : public TargetTest {
     h.message_id = MessageId(next_id_++);
     return h;
   }
-  // How many messages of so many octets are kept before one is not.
+  // How many messages of `bytes` octets are kept before one is not.
   int kept(uint32_t bytes, int tries, pds::Mode mode = pds::Mode::rod) {
     int accepted = 0;
     for (int i = 0; i < tries; ++i) {

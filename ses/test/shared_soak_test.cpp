@@ -189,7 +189,7 @@ class SharedSoakTest : public SharedTest {
   uintptr_t next_context_ = 1'000'000;
   std::map<uintptr_t, Octets> rooms_;  // by context, while posted
   std::set<uintptr_t> released_;       // of them, multi-receives
-  std::set<uint64_t> accepted_;        // A was told so
+  std::set<uint64_t> accepted_;        // A got this answer
   std::set<uint64_t> arrived_;
 };
 

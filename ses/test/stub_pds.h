@@ -84,7 +84,7 @@ class StubPds final : public pds::Service {
     std::vector<bool> quiet;         // of each pulled packet: no operation waits for its answer
     std::vector<uint32_t> domains;   // of the flows, in order; 0: in the clear
     std::vector<uint32_t> released;  // flows, in order
-    uint64_t pressure = 0;           // as last told
+    uint64_t pressure = 0;           // as last set
   };
   Asked asked;
   uint32_t nacks_sent = 0;

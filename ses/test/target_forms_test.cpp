@@ -213,7 +213,7 @@ TEST_F(TargetFormsTest, AProcessIsFoundUntilItsLastEndpointCloses) {
       CompletionSink rx;
       rx.owner = &open[i];
       rx.complete = [](void* ep, const Completion&) {
-        EXPECT_NE(static_cast<EndpointId*>(ep)->value(), 0u) << "a closed one was told";
+        EXPECT_NE(static_cast<EndpointId*>(ep)->value(), 0u) << "reported to a closed one";
       };
       rx.all_remote = true;
       // From another process than the fixture's.
@@ -331,7 +331,8 @@ TEST_F(TargetFormsTest, SomeOperationsHaveTheStandardHeaderOnly) {
 }
 
 // [SES-171, SES-104] Every prefix of a request is answered, none read beyond its end. Its PSN is
-// used up with that; without an answer it would come again for ever. The answer, by hand.
+// used up with that; without an answer the request would be sent again without end. The octets of
+// the answer are by hand.
 TEST_F(TargetFormsTest, TruncatedHeadersAreAnswered) {
   Octets octets(wire::StandardRequest::kSize);
   wire::Writer w(octets);

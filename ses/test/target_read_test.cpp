@@ -12,7 +12,7 @@ class TargetReadTest : public TargetTest {
     h.match_bits = key;
     return h;
   }
-  // One packet of the request, which asks for so many octets.
+  // One packet of the request; it asks for `length` octets.
   std::string ask(const wire::StandardRequest& read, uint32_t offset, uint32_t length) {
     return said(standard(part(read, offset, length), 0));
   }

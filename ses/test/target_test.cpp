@@ -30,7 +30,7 @@ TEST_F(TargetTest, UnknownOperationsAreUnsupported) {
   EXPECT_EQ(count(Counter::rx_unsupported_op), 48u);
 }
 
-// [SES-051] One packet without payload, with any header; anything more is no NO_OP.
+// [SES-051] A NO_OP is one packet without payload, with any header.
 TEST_F(TargetTest, NoOpIsOneEmptyPacket) {
   EXPECT_EQ(said(standard(request(SesOpcode::no_op, 0), 0)), "accept");
   EXPECT_EQ(said(standard(request(SesOpcode::no_op, 4), 4)), "OP_VIOLATION");
@@ -59,7 +59,7 @@ TEST_F(TargetTest, MissingEndpointsAreDistinguished) {
   h.common.rel = false;
   EXPECT_EQ(said(standard(h, 0)), "BAD_PID");
   h.common.job_id = JobId(3);
-  EXPECT_EQ(said(standard(h, 0)), "BAD_PID") << "an unknown job is no reason";
+  EXPECT_EQ(said(standard(h, 0)), "BAD_PID") << "an unknown job is not the reason";
   h.common.job_id = kJob;
   EndpointName name;
   name.job = JobId(4);
@@ -264,7 +264,7 @@ TEST_F(TargetTest, AllOctetsWithoutAFirstPacketMakeNoMessage) {
   EXPECT_EQ(take(*b_), "recv refused OP_VIOLATION 0 #2");
 }
 
-// [SES-016] The first packet tells the length of the others.
+// [SES-016] All packets but the last have the length of the first.
 TEST_F(TargetTest, PacketsOfAMessageHaveOneLength) {
   Octets room(8192);
   ASSERT_TRUE(b_->ses->receive(b_->ep, receive_request(room), now_).ok());

@@ -1,4 +1,4 @@
-// Messages that a target told to wait: until a receive is there for them. [ses.md 4.5]
+// Messages that a target deferred, until there is a receive for them. [ses.md 4.5]
 #include "ses/deferral/deferred_messages.h"
 
 #include "base/test/calls.h"
@@ -83,8 +83,8 @@ TEST_F(DeferredMessagesPartTest, AMessageIsFoundByItsToken) {
   EXPECT_EQ(ep_->deferred, 0u);
 }
 
-// [SES-098, SES-099] A receive is set aside for it, and its initiator is told, with a token of
-// ours.
+// [SES-098, SES-099] A receive is set aside for the message, and its initiator is asked for it,
+// with a token of the target.
 TEST_F(DeferredMessagesPartTest, AReceiveCallsForTheMessage) {
   DeferredMessage* const d = remember(peer_, 5);
   ep_->queue->untagged.post(receive_);

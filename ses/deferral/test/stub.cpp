@@ -1,5 +1,5 @@
-// Both ends of a deferral, as the tests of other parts see them: no message is told to wait, unless
-// the test has a record for it.
+// Both ends of a deferral, as the tests of other parts see them: no message is deferred, unless the
+// test has a record for it.
 #include "ses/deferral/deferrals.h"
 #include "ses/deferral/deferred_messages.h"
 

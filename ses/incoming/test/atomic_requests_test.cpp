@@ -144,7 +144,8 @@ TEST_F(AtomicRequestsTest, HeaderDataNeedsRoomForACompletion) {
   EXPECT_EQ(give(fetch), "OP_VIOLATION") << "neither can be given back";
 }
 
-// [SES-064, SES-086] A matched receive, in place of a region; a kept message is no target.
+// [SES-064, SES-086] A matched receive, in place of a region; a kept message cannot be the
+// target.
 TEST_F(AtomicRequestsTest, AnAtomicMayGoToAReceive) {
   Request q = atomic(SesOpcode::tsend_atomic, 16);
   answers().kept = &record_;

@@ -1,4 +1,4 @@
-// Deferrable sends, as they arrive: told to wait, or placed when they come again. [ses.md 4.5]
+// Deferrable sends, as they arrive: deferred, or placed when they come again. [ses.md 4.5]
 #include "ses/incoming/test/target.h"
 
 namespace uet::ses::test {
@@ -20,7 +20,7 @@ class DeferrableSendsTest : public SendsTest {
     q.buffer_offset = wire::RestartTokens{0x11, 0}.pack();
     return q;
   }
-  // Told to wait: RESPONSE OK of the overflow list and no octet. [SES-095, SES-147]
+  // The answer that defers: RESPONSE OK of the overflow list and no octet. [SES-095, SES-147]
   static bool must_wait(const pds::Verdict& v) {
     return said(v) == "OK" && response_of(v).common.list == wire::ListCode::overflow &&
            response_of(v).modified_length == 0 &&
@@ -37,7 +37,7 @@ TEST_F(DeferrableSendsTest, WithAReceiveItIsAPlainSend) {
   EXPECT_EQ(calls_of("complete"), Calls{"complete 500"});
 }
 
-// [SES-095, SES-127] Without one it is told to wait, again each time that it comes.
+// [SES-095, SES-127] Without a receive it is deferred, each time that it comes.
 TEST_F(DeferrableSendsTest, WithoutAReceiveItMustWait) {
   EXPECT_TRUE(must_wait(give(part(500, 0, 500))));
   EXPECT_TRUE(must_wait(give(part(500, 0, 500))));

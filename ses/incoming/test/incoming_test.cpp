@@ -32,7 +32,7 @@ class IncomingPartTest : public PartTest {
   }
   void post_receive() { ep_->queue->untagged.post(receive_); }
 
-  // Packet [offset, offset + length) of a message of so many octets.
+  // Packet [offset, offset + length) of a message; `message` is its length in octets.
   static wire::StandardRequest packet(uint32_t message, uint32_t offset, uint32_t length,
                                       SesOpcode opcode = SesOpcode::send) {
     wire::StandardRequest h;

@@ -75,9 +75,9 @@ TEST_F(ReadAnswersTest, AShortRequestIsNamedByItsPsn) {
   read_answers_.end(handle);
 }
 
-// [SES-175, SES-163, SES-157, LF-141] Each time that it is encoded the memory is looked for. What
-// cannot be sent is told, without octets.
-TEST_F(ReadAnswersTest, WhatCannotBeReadIsToldWithoutOctets) {
+// [SES-175, SES-163, SES-157, LF-141] Each encoding of an answer looks up the memory. If it cannot
+// be sent, the answer is an error without octets.
+TEST_F(ReadAnswersTest, UnreadableMemoryIsAnErrorWithoutOctets) {
   const auto code = [&](const pds::MessageHandle handle) {
     const wire::ResponseData h = encoded(handle);
     if (h.common.return_code != ReturnCode::ok) {
@@ -118,7 +118,7 @@ TEST_F(ReadAnswersTest, LongerAnswersAreCut) {
   for (const pds::MessageHandle handle : {pulled, longer, shorter}) read_answers_.end(handle);
 }
 
-// [T-39] A peer has so many octets on their way at most; one answer of any length goes.
+// [T-39] The octets on their way to a peer are limited; a single answer of any length may go.
 TEST_F(ReadAnswersTest, APeerHasAQuota) {
   res_.config.read_quota_bytes = 999;
   const pds::MessageHandle first = sent(answer(1000));

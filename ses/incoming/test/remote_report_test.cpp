@@ -1,4 +1,4 @@
-// Who is told of an access to memory. [SES-073, LF-097]
+// Which remote accesses to memory are reported to the user. [SES-073, LF-097]
 #include "ses/incoming/remote_report.h"
 
 #include "ses/incoming/test/target.h"
@@ -49,7 +49,7 @@ TEST_F(RemoteReportTest, AllAccessesAreReportedWhereTheyAreCounted) {
   q_.mode = pds::Mode::rud;
   answers().exposed = 5;
   report(OpKind::remote_read);
-  EXPECT_EQ(done_.size(), 1u) << "the source of a rendezvous is no region of the user's";
+  EXPECT_EQ(done_.size(), 1u) << "the source of a rendezvous is not a region of the user";
 }
 
 }  // namespace

@@ -117,7 +117,7 @@ TEST(RequestTest, SomeOpcodesNeedTheStandardHeader) {
   EXPECT_EQ(error_of(octets_of(send), NextHeader::response), ParseError::wrong_type);
 }
 
-// Octets [offset, offset + length) of a message of so many.
+// Octets [offset, offset + length) of a message; `message` is its length.
 Request lengths(uint32_t message, uint32_t offset, uint32_t length) {
   Request q;
   q.common.opcode = SesOpcode::write;

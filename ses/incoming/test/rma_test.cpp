@@ -78,7 +78,7 @@ TEST_F(RmaTest, ASmallHeaderHasAnIndex) {
   EXPECT_TRUE(was_called("optimized key 9"));
 }
 
-// [SES-073] With data the last octet waits for room for the completion; it is told once.
+// [SES-073] With CQ data the last octet waits for room for the completion, which is reported once.
 TEST_F(RmaTest, AWriteWithDataWaitsForItsCompletion) {
   Request first = write(1500, 0, 1024);
   first.has_data = true;

@@ -22,7 +22,7 @@ TEST_F(SendsPartTest, AMessageGoesIntoItsReceive) {
   EXPECT_EQ(octets_[500], std::byte{0});
 }
 
-// [SES-137, SES-147] It is cut to the receive, and the answer tells the length that fitted.
+// [SES-137, SES-147] The message is cut to the receive, and the answer carries the placed length.
 TEST_F(SendsPartTest, ALongerMessageIsCut) {
   post_receive(300);
   const pds::Verdict v = give(whole(500));

@@ -59,7 +59,7 @@ class TargetTest : public PartTest {
     arriving_.close_pdc(kPdc, [](RxMessage&) {});
   }
 
-  // Octets [offset, offset + length) of a message of so many.
+  // Octets [offset, offset + length) of a message; `message` is its length.
   Request packet(uint32_t message, uint32_t offset, uint32_t length,
                  wire::SesOpcode opcode = wire::SesOpcode::send) const {
     Request q;
@@ -114,7 +114,7 @@ class TargetParts : public TargetTest {
   AtomicRequests atomics_{res_, regions_, refusals_, receives_, read_answers_, sends_};
 };
 
-// The same with a receive that is posted, of so many octets.
+// The same with a posted receive.
 class SendsTest : public TargetParts {
  protected:
   ~SendsTest() override {

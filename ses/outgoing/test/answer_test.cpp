@@ -142,7 +142,7 @@ TEST_F(TakeDataTest, OldValuesComeTogether) {
   EXPECT_FALSE(take(0, 8, 8)) << "twice";
 }
 
-// Nobody asked for data.
+// A send expects no data in its answer.
 TEST_F(TakeDataTest, ASendTakesNoData) {
   m_.kind = OpKind::send;
   EXPECT_FALSE(take(0, 1024));

@@ -42,7 +42,7 @@ TEST_F(FlowsTest, AFlowGoesWithItsLastUser) {
   EXPECT_EQ(used(key()).id, pds::FlowId(2));
 }
 
-// [PDS-247] A flow that nobody came to use, and one that is used.
+// [PDS-247] A flow without a user, and one with a user.
 TEST_F(FlowsTest, OnlyAnUnusedFlowIsDropped) {
   Flow& flow = used(key());
   flows_.drop_unused(flow);
@@ -138,7 +138,7 @@ TEST_F(FlowsTest, StarvedFlowsAreWokenOnce) {
   used(key(1)).queue.push_back(waiting);
   used(key(2));
   flows_.wake_starved();
-  EXPECT_EQ(pds_.take(), "") << "nobody found none";
+  EXPECT_EQ(pds_.take(), "") << "no flow was starved";
   flows_.note_starved();
   flows_.wake_starved();
   flows_.wake_starved();

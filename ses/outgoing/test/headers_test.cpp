@@ -156,7 +156,7 @@ TEST_F(HeadersPartTest, TheFirstPacketHasTheData) {
   EXPECT_EQ(header_bytes_, 44u);
 }
 
-// [SES-047] Of an absolute address the job is no part.
+// [SES-047] An absolute address does not contain the job.
 TEST_F(HeadersPartTest, AnAbsoluteAddressIsNotRelative) {
   remote_.key.absolute = true;
   EXPECT_FALSE(encoded(packet(0, 1024)).common.rel);
@@ -171,7 +171,7 @@ TEST_F(HeadersPartTest, APartOfAReadHasItsOffset) {
   EXPECT_EQ(encoded(packet(0, 452, true)).buffer_offset, 2148u);
 }
 
-// [SES-049] The user has its memory back: the rest carries zeros, and says that it is no message.
+// [SES-049] The user has its memory back: the remaining packets carry zeros, and IE in the header.
 TEST_F(HeadersPartTest, PacketsOfAnEndedMessageCarryNothingOfTheUser) {
   octets_[1030] = std::byte{9};
   EXPECT_EQ(payload(packet(1024, 1024)).slices[0].data, octets_.data() + 1024);

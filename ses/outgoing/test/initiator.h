@@ -14,7 +14,7 @@
 
 namespace uet::ses::test {
 
-// An open endpoint that keeps what it is told.
+// An open endpoint that keeps the completions reported to it.
 class InitiatorTest : public PartTest {
  protected:
   explicit InitiatorTest(const Config& config = small()) : PartTest(config) {

@@ -111,7 +111,7 @@ TEST_F(OperationsTest, WithoutAnIdNothingBegins) {
   operations_.free(waits);
 }
 
-// [SES-075] A read keeps its PDC until it is over; on RUDI there is none.
+// [SES-075] A read keeps its PDC until it has ended; on RUDI it has no PDC.
 TEST_F(OperationsTest, AReadGivesItsPdcBack) {
   TxMessage& m = started(OpKind::read);
   EXPECT_TRUE(m.owes_message_done);

@@ -259,7 +259,7 @@ TEST_F(OutgoingPartTest, ADatagramIsOnePacket) {
   EXPECT_EQ(packets[0].next_hdr, wire::NextHeader::standard);
 }
 
-// [LF-158] An endpoint has so many operations at once, and posting one more changes nothing.
+// [LF-158] An endpoint has at most tx_size operations at once; posting one more changes nothing.
 TEST_F(OutgoingPartTest, AnEndpointHasALimitOfOperations) {
   ep_->options.tx_size = 2;
   EXPECT_TRUE(send(1).ok() && send(1).ok());

@@ -82,8 +82,8 @@ TEST_F(PostingTest, ADatagramIsOnePacket) {
   EXPECT_EQ(posting_.atomic(*ep_, fetch_of(8, 8)).error(), Errc::unsupported);
 }
 
-// Of so many operations one more waits: nothing was changed.
-TEST_F(PostingTest, AnEndpointHasSoManyOperations) {
+// One operation more than tx_size is refused with `again`, and nothing was changed.
+TEST_F(PostingTest, AnEndpointHasALimitOfOperations) {
   ep_->options.tx_size = 2;
   sent(send_of(1));
   sent(send_of(1));
@@ -91,7 +91,7 @@ TEST_F(PostingTest, AnEndpointHasSoManyOperations) {
   EXPECT_EQ(ep_->tx_open, 2u);
 }
 
-// [SES-088, SES-093] From their lengths on, sends go to the rendezvous, or may be told to wait.
+// [SES-088, SES-093] From the configured lengths on, sends use the rendezvous, or are deferrable.
 TEST_F(PostingTest, LongSendsAreOfferedOtherForms) {
   res_.config.rendezvous_bytes = 3000;
   res_.config.defer_bytes = 2000;
@@ -137,7 +137,7 @@ TEST_F(PostingTest, RudiIsForMemoryThatToleratesReplays) {
 
 // [PDS-064] An answer is asked for when an operation waits for it: the user, a fence, or the next
 // post that needs room.
-TEST_F(PostingTest, AQuietSendIsOneThatNobodyWaitsFor) {
+TEST_F(PostingTest, ASendWhoseCompletionIsNotAwaitedIsQuiet) {
   ep_->options.tx_size = 8;
   EXPECT_FALSE(sent(send_of(10)).is_quiet);
   EXPECT_TRUE(sent(send_of(10, kOpQuiet)).is_quiet);
@@ -152,7 +152,7 @@ TEST_F(PostingTest, AFenceIsKept) {
   EXPECT_TRUE(last().is_fenced);
 }
 
-// [LF-136] The user is told at once that its memory is free.
+// [LF-136] post() reports at once that the user's memory is free.
 TEST_F(PostingTest, ARetainedSendSaysSo) {
   const Result<Taken> taken = posting_.send(*ep_, send_of(10, kOpRetain));
   EXPECT_EQ(*taken, Taken::retained);

@@ -97,7 +97,7 @@ TEST_F(RemotesPartTest, WithoutAFlowAnIdleRecordGoes) {
   EXPECT_TRUE(knows(2));
 }
 
-// [PDS-247] Idle for so long: forgotten, and the last one gives the flow back.
+// [PDS-247] A remote that was idle for idle_time is forgotten; the last one gives the flow back.
 TEST_F(RemotesPartTest, IdleOnesAreForgottenInTime) {
   res_.config.idle_time = Duration::seconds(10);
   get(1);
@@ -127,7 +127,7 @@ TEST_F(RemotesPartTest, RecordsGoWithTheirPeer) {
   EXPECT_TRUE(knows(3));
 }
 
-// [SES-102] The user's address of who sends requests with that initiator ID.
+// [SES-102] The remote whose requests carry that initiator ID is found.
 TEST_F(RemotesPartTest, ASenderIsFoundByItsInitiator) {
   *remotes_.get(*ep_, to_peer(), /*is_internal=*/true);
   EXPECT_EQ(remotes_.of_source(ep_->id, peer_, 44), nullptr);

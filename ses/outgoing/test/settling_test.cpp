@@ -12,7 +12,7 @@ using wire::ReturnCode;
 
 class SettlingTest : public InitiatorParts {
  protected:
-  // An operation of which so many packets are out. SES pulls them by itself here.
+  // An operation with `packets` packets in flight. Here SES pulls them by itself.
   TxMessage& sent(OpKind kind = OpKind::send, uint32_t packets = 1) {
     TxMessage& m = **operations_.make(*ep_, remote(), memory(packets * 1024), 0);
     m.kind = kind;
@@ -71,7 +71,8 @@ TEST_F(SettlingTest, AMessageIsOverWhenAllItsPacketsAreAnswered) {
   EXPECT_TRUE(remote().is_idle());
 }
 
-// [SES-149, SES-075] A read is over with its data, and its packets are only asked for so long.
+// [SES-149, SES-075] A read ends when its data is there. Without data it fails after
+// retry_patience.
 TEST_F(SettlingTest, AReadWaitsForItsData) {
   TxMessage& m = sent(OpKind::read);
   answer(m);
@@ -241,7 +242,7 @@ TEST_F(SettlingTest, TheNextPartOfAReadFollows) {
   EXPECT_EQ(m.data_bytes, 0u);
 }
 
-// [SES-157, LF-131] A peer that cannot answer with so much is asked for less at a time.
+// [SES-157, LF-131] A peer that cannot answer with that much data is asked for less at a time.
 TEST_F(SettlingTest, AReadThatIsTooLargeAsksForLess) {
   res_.config.payload_mtu = 4096;
   TxMessage& m = sent(OpKind::read, 4);
@@ -255,7 +256,7 @@ TEST_F(SettlingTest, AReadThatIsTooLargeAsksForLess) {
   EXPECT_EQ(end(), Status::refused);
 }
 
-// [SES-095, SES-097, SES-101] Told to wait: the rest is not sent, and it goes again by itself.
+// [SES-095, SES-097, SES-101] The rest of a deferred send is not sent. It is sent again as a whole.
 TEST_F(SettlingTest, ADeferredSendWaits) {
   Deferral deferral;
   TxMessage& m = sent(OpKind::send, 2);

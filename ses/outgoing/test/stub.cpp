@@ -44,7 +44,7 @@ void Operations::report(TxMessage& m, Completion::Status status) {
 }
 
 namespace {
-// So many operations of SES itself end within a call.
+// A number of operations of SES itself end within a call.
 void end_some(Operations& operations) {
   for (; answers().to_exchange.ends > 0; --answers().to_exchange.ends) {
     TxMessage m;

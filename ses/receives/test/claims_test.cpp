@@ -20,7 +20,7 @@ class ClaimsTest : public ReceivesParts {
     request.iov = {&slice_, 1};
     return request;
   }
-  // The code that a sender was told whose answer was owed.
+  // The code of the answer that a sender waited for.
   wire::ReturnCode told() {
     EXPECT_EQ(pds_.take(), "respond");
     wire::Reader r(pds_.responded.response.bytes);
@@ -71,7 +71,7 @@ TEST_F(ClaimsTest, AClaimIsReceivedAsItCame) {
   EXPECT_TRUE(claims_.discard(queue_, c, res_.now));
 }
 
-// [LF-059] Discarded: its sender hears of success. Refused: of an error. [LF-159]
+// [LF-059, LF-159] The sender of a discarded message gets success, that of a refused one an error.
 TEST_F(ClaimsTest, ADiscardedMessageWasDelivered) {
   keep(500, 1).owes_answer = true;
   EXPECT_TRUE(claims_.discard(ep_->id, claim(), res_.now));

@@ -45,7 +45,7 @@ class ReceivesParts : public PartTest {
     request.multi_min = 10;
     return delivery_.receive(*ep_->queue, request);
   }
-  // A message of so many octets, all of value `fill`, is kept.
+  // A message of `bytes` octets, all of value `fill`, is kept.
   UnexpectedMessage& keep(uint32_t bytes, int fill, bool is_complete = true) {
     UnexpectedMessage* const u = kept_.room().admit({peer_, true}, bytes);
     EXPECT_NE(u, nullptr);

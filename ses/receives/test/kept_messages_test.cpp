@@ -1,4 +1,4 @@
-// Messages that found no receive: who finds them, and what their senders are told. [SES-126]
+// Messages that found no receive: which calls find them, and how they are answered. [SES-126]
 #include "ses/receives/kept_messages.h"
 
 #include "ses/receives/test/kept.h"
@@ -71,8 +71,8 @@ TEST_F(KeptMessagesTest, ARendezvousIsAnsweredAtOnce) {
   u.pull = nullptr;
 }
 
-// [LF-059] A peek tells of the first message, which stays.
-TEST_F(KeptMessagesTest, APeekTellsOfTheFirst) {
+// [LF-059] A peek reports the first message, which stays.
+TEST_F(KeptMessagesTest, APeekReportsTheFirst) {
   EXPECT_FALSE(peek().found);
   UnexpectedMessage& u = keep(500, 1);
   u.has_data = true;

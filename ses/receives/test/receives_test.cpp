@@ -30,7 +30,7 @@ class ReceivesTest : public PartTest {
     ep_->queue->untagged.post(r);
     return r;
   }
-  // A message of so many octets takes room and is complete.
+  // A message of `length` octets takes room and is complete.
   void take(PostedReceive& r, uint32_t length) {
     Arrived a;
     a.request_length = length;

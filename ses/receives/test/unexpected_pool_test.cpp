@@ -64,8 +64,8 @@ TEST_F(UnexpectedPoolTest, OctetsAreFoundInAnyOrder) {
   }
 }
 
-// [SES-126] A whole message takes as many pages as it was said to.
-TEST_F(UnexpectedPoolTest, AWholeMessageTakesWhatWasSaid) {
+// [SES-126] A whole message takes as many pages as whole() says.
+TEST_F(UnexpectedPoolTest, AWholeMessageTakesThePredictedPages) {
   for (const uint64_t pages : {4u, 5u, 1500u}) {
     PageList list = UnexpectedPool::list_of(pages * kPage);
     pool_.write(list, 0, std::vector<std::byte>(pages * kPage));

@@ -41,7 +41,7 @@ class PullsPartTest : public PartTest {
     q.rendezvous.eager_length = kPushed;
     return pulls_.make(q);
   }
-  // The pushed part is placed; the message has so many octets, of which the receive takes `room`.
+  // The pushed part is placed; the message has `message` octets, of which the receive takes `room`.
   void read(Pull& p, uint32_t message, uint64_t room) {
     Arrived a;
     a.request_length = message;
@@ -86,8 +86,8 @@ TEST_F(PullsPartTest, NothingIsReadForAFullReceive) {
   EXPECT_FALSE(pulls_.is_known(peer_, 77));
 }
 
-// [SES-091] An initiator that was told that the message was kept counts on reads: where the receive
-// takes less, it hears that no more will be read.
+// [SES-091] An initiator that was answered that the message was kept expects reads: if the receive
+// takes less, a release informs it that no more will be read.
 TEST_F(PullsPartTest, AnInitiatorThatWaitsForReadsIsReleased) {
   Pull* const p = make(peer_);
   p->was_kept = true;
@@ -98,7 +98,7 @@ TEST_F(PullsPartTest, AnInitiatorThatWaitsForReadsIsReleased) {
   EXPECT_FALSE(pulls_.is_known(peer_, 77));
 }
 
-// [SES-091] The rest could not be read: the receive fails, and the initiator hears of it.
+// [SES-091] The rest could not be read: the receive fails, and a release informs the initiator.
 TEST_F(PullsPartTest, AFailedReadEndsTheReceiveInError) {
   read(*make(peer_), 3000, 3000);
   end(Completion::Status::undeliverable);
