@@ -75,8 +75,8 @@ class FabricEndpoint {
   // The messages of such packets end, unless on_too_long() has ended them.
   void end_too_long(TxBatch& batch, Instant now);
   void on_unreachable(const FabricAddress& address, Instant now);
-  // The way to that peer holds so many octets at most: no more are in flight. 0: no such limit is
-  // known (any more). [decision 21]
+  // At most `bytes` octets are in flight to that peer, because the path to it holds no more (a ring
+  // of shared memory). 0: no limit. [decision 21]
   void on_room(const FabricAddress& address, uint32_t bytes);
   // A packet was too long for the route to `address`. `mtu_bytes`: MTU of the route in octets of
   // IP packets, 0 when the system does not know it. Returns the change of the payload size toward
@@ -84,13 +84,14 @@ class FabricEndpoint {
   std::optional<pds::PathChange> on_too_long(const FabricAddress& address, uint32_t mtu_bytes,
                                              Instant now);
 
-  // Starts closing every connection in order, with the peers' consent; idle() tells when it is
-  // done. With `abort` all end at once, their operations in error, and no peer is told.
+  // Starts an orderly close of every PDC, in agreement with the peers; idle() becomes true at the
+  // end. With `abort` all PDCs end at once, their operations in error, without a packet to the
+  // peers.
   void close_all(bool abort, Instant now) { pds_->close_all(abort, now); }
 
-  // A secure domain is being taken out of use: the same for its operations. Call it again now and
-  // then until a call with `abort`; the table of jobs knows of it. Operations end with
-  // FailureReason::no_key.
+  // The same for the operations of a secure domain that is being taken out of use. Call it
+  // repeatedly until a call with `abort`. Operations end with FailureReason::no_key. The table of
+  // jobs must have the domain closed before.
   void close_domain(uint32_t sdi, bool abort, Instant now) {
     pds_->close_all(abort, now, sdi);
     if (abort) exchange_->end_domain(sdi, now);

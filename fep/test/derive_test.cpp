@@ -67,7 +67,7 @@ TEST(DeriveTest, PressureIsAShareOfTheMemoryForMessages) {
   EXPECT_EQ(config.cms.pressure_high_bytes, 2'000'000u);
 }
 
-// [CMS-146] TFC lives by what ACKs tell: short ones would tell nothing.
+// [CMS-146] TFC needs the state in ACK_CC: a plain ACK carries none.
 TEST(DeriveTest, TfcHasLongAcks) {
   Config config;
   derive(config);

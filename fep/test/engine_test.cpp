@@ -18,7 +18,7 @@ using namespace uet::literals;
 
 FabricAddress address(uint8_t host) { return FabricAddress::v4(0x0A000000U | host); }
 
-// Takes, refuses or delays packets as told; keeps the octets of taken packets.
+// Takes, refuses or delays packets as the test has set; keeps the octets of taken packets.
 class ScriptedIo final : public io::PacketIo {
  public:
   struct Script {
@@ -276,7 +276,7 @@ TEST_F(EngineTest, AbortingEverythingReportsEachOperationAndSendsNothing) {
   EXPECT_TRUE(engine_->fep().idle());
 }
 
-// [PDS-013] Messages of two jobs to one peer, on one PDC each or, where told so, on one for both.
+// [PDS-013] Messages of two jobs to one peer use one PDC each or, if so configured, one for both.
 TEST_F(EngineTest, JobsMayShareAPdc) {
   for (const bool is_shared : {false, true}) {
     Config config;

@@ -1,6 +1,6 @@
-// What a FabricEndpoint costs that nobody talks to, and one that serves a single peer: simulations
-// and hosts with many addresses have thousands of them. With AddressSanitizer there is nothing to
-// measure (see SetUp) and no endpoint but the first is made, so that run stays short.
+// The memory of a FabricEndpoint without a peer, and with a single peer: simulations and hosts with
+// many addresses have thousands of them. With AddressSanitizer memory cannot be measured (see
+// SetUp), so only the first endpoint is made, and that run stays short.
 #include "fep/derive.h"
 #include "fep/fabric_endpoint.h"
 #include "sim/world/stations.h"

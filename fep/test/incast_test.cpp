@@ -118,8 +118,8 @@ Figure begin(uint16_t payload, const cms::Config& cms) {
   return figure;
 }
 
-// The queue holds the first windows of all, so answers show what it drops later. One packet is left
-// whose sender hears of nothing else: the last of a message, when all begin at once.
+// The queue holds the first windows of all senders, so answers show what it drops later. Only the
+// last packet of a message needs a time-out, if all begin at once: no answer shows its loss.
 TEST(IncastTest, FewPacketsTimeOutWhenLongOnesBegin) {
   const Figure figure = begin(8192, cms::Config::software());
   EXPECT_LE(figure.timeouts, 2u);

@@ -178,7 +178,7 @@ TEST_F(LifetimeTest, FiveThousandPeersAtOnce) {
     EXPECT_EQ(server_.fep->pds().open_pdcs(), 0u);
     EXPECT_EQ(server_.fep->pds().footprint().context_bytes, 0u) << "no flow holds a context";
     EXPECT_EQ(crowd_.fep->pds().footprint().context_bytes, 0u);
-    if (round == 1) warm = memory();  // with the tombstones of so many
+    if (round == 1) warm = memory();  // with the tombstones of all peers
     // All of it again, from freed memory.
     for (uint32_t i = 0; i < kPeers; ++i) exchange(crowd_.peers[i], server_.peers[i]);
   }

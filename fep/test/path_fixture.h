@@ -164,7 +164,7 @@ class PathFixture : public ::testing::Test {
     machines_->wake_all();  // a test may have given them work
     machines_->elapse_until(now() + time);
   }
-  // Simulated time until so many operations of the host have ended; at most ten seconds.
+  // Simulated time until `count` operations of the host have ended; at most ten seconds.
   Duration until_done(Host& host, size_t count) {
     const Instant begin = now();
     machines_->wake_all();
