@@ -54,7 +54,7 @@ class FrameReader {
 
   // Where the next octets go: at least one, and none of the next frame.
   std::span<char> room();
-  // So many octets were written to room().
+  // `bytes` octets were written to room().
   [[nodiscard]] Progress took(size_t bytes);
   // The frame that is whole; the next one begins.
   Frame take();

@@ -55,7 +55,7 @@ KeyFile AgentSource::read() { return parse_key_file(text_.view(), name()); }
 AgentSource::Outcome AgentSource::connect() {
   sockaddr_un address{};
   if (!set_socket_path(name(), address))
-    return {"is no path of a socket: at most 107 octets", true};
+    return {"is too long for the path of a socket: at most 107 octets", true};
   Descriptor made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made) return {std::string("no socket: ") + std::strerror(errno), true};
   if (::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {
@@ -98,7 +98,7 @@ void AgentSource::reconnect(Instant now) {
   try_later(now);
 }
 
-// True: keys came. On other ends of the connection problem_ has a text, if it is to be told.
+// True: keys came. If the connection ended for a reason that should be logged, problem_ has it.
 bool AgentSource::read_frames(Instant now) {
   bool is_new = false;
   for (int i = 0; socket_ && i < kReadsMax; ++i) {
@@ -116,7 +116,7 @@ bool AgentSource::read_frames(Instant now) {
         lose("the key agent went away", now);
         break;
       case Received::broken:
-        lose("what answers is no key agent", now);
+        lose("the process at this socket is not a key agent", now);
         break;
     }
   }

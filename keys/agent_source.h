@@ -30,7 +30,8 @@ class AgentSource final : public KeySource {
   // Between two tries to connect: doubled from one to the other.
   static constexpr Duration kRetryMin = Duration::milliseconds(100);
   static constexpr Duration kRetryMax = Duration::seconds(5);
-  // After so long a good connection a try follows its end as soon as after the first one.
+  // After a connection of at least this length, the waits between tries begin at the shortest
+  // again.
   static constexpr Duration kGoodTime = Duration::seconds(10);
 
  private:

@@ -57,7 +57,7 @@ class Turn {
       : file_(open(path.c_str(), O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW | O_NONBLOCK, 0600)) {
     if (file_ < 0) refuse(path, "cannot be opened");
     try {
-      check_secret_file(file_, path);  // another user's may stay locked for ever
+      check_secret_file(file_, path);  // another user could keep it locked
       lock(path);
     } catch (const KeyFileError&) {
       close(file_);

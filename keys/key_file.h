@@ -67,8 +67,8 @@ struct KeyFile {
 KeyFile parse_key_file(std::string_view text, const std::string& name);
 std::string text_of(const KeyFile& file);
 
-// Refuses a file that other users may read or write, that is not ours, or that is no plain file:
-// the keys in it would not be secret. Throws KeyFileError.
+// Refuses a file that other users may read or write, that another user owns, or that is not a
+// regular file: the keys in it would not be secret. Throws KeyFileError.
 KeyFile read_key_file(const std::string& path);
 // Replaces the file at once, with mode 0600: a reader sees the old one or the new one, also after a
 // crash. Throws KeyFileError.

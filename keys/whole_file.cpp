@@ -37,7 +37,7 @@ void write_all(int fd, std::string_view text, const std::string& path) {
 void check_secret_file(int file, const std::string& path) {
   struct stat s {};
   if (fstat(file, &s) != 0) fail_errno(path, "cannot be examined");
-  if (!S_ISREG(s.st_mode)) fail(path, "is no plain file");
+  if (!S_ISREG(s.st_mode)) fail(path, "is not a regular file");
   if (s.st_uid != geteuid()) fail(path, "belongs to another user (chown it)");
   if ((s.st_mode & 077) != 0) {
     fail(path, "others may read or write it (chmod 600 " + path + ")");

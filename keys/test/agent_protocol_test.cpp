@@ -21,7 +21,7 @@ std::string octets(std::initializer_list<int> all) {
   return out;
 }
 
-// Gives the reader pieces of so many octets; returns its last result.
+// Gives the reader pieces of `piece` octets; returns its last result.
 Progress give(FrameReader& reader, std::string_view text, size_t piece) {
   Progress progress = Progress::more;
   while (!text.empty() && progress == Progress::more) {

@@ -214,7 +214,8 @@ TEST_F(AgentSourceTest, WithoutAnAgentThereAreNoKeys) {
   }
   EXPECT_EQ(failure_of(folder_.path("x")), folder_.path("x") + ": no key agent listens there");
   const std::string longest(120, 'x');
-  EXPECT_EQ(failure_of(longest), longest + ": is no path of a socket: at most 107 octets");
+  EXPECT_EQ(failure_of(longest),
+            longest + ": is too long for the path of a socket: at most 107 octets");
 }
 
 // An agent that starts a little later is waited for.
@@ -233,9 +234,9 @@ TEST_F(AgentSourceTest, AnAgentMayStartLater) {
 
 TEST_F(AgentSourceTest, AnAgentThatSaysSomethingElseIsRefused) {
   EXPECT_EQ(failure([](const Descriptor& c) { say(c, "HTTP/1.1 200 OK\r\n"); }),
-            ": what answers is no key agent");
+            ": the process at this socket is not a key agent");
   EXPECT_EQ(failure([](const Descriptor& c) { say(c, "\xFF\xFF\xFF\xFF\x02"); }),
-            ": what answers is no key agent");
+            ": the process at this socket is not a key agent");
   EXPECT_EQ(failure([](const Descriptor& c) {
               say(c, frame_of(FrameKind::error, "no \x1b keys").view());
             }),
@@ -263,8 +264,8 @@ TEST_F(AgentSourceTest, HalfAFrameEndsTheConnectionInTime) {
   EXPECT_EQ(first_octet(all.source->read()), 0x11);
 }
 
-// A text that is no key file is refused with the line of the error.
-TEST_F(AgentSourceTest, ATextThatIsNoKeyFileIsReported) {
+// An invalid key file from the agent is refused with the line of the error.
+TEST_F(AgentSourceTest, AnInvalidKeyFileIsReportedWithItsLine) {
   Connected all = connected();
   say(all.client, frame_of(FrameKind::keys, "[[domain]]\nsdi = \"x\"\n").view());
   EXPECT_TRUE(all.source->has_news(kConnectedAt));

@@ -89,7 +89,8 @@ TEST(KeyFileTest, EveryFieldIsTakenAndWrittenAgain) {
   EXPECT_TRUE(changes(file, parse(text)).empty());
 }
 
-// [TSS-145] Every limit is a field: its default, its least and its most, and one more or less.
+// [TSS-145] Every limit is a field: its default, its minimum and maximum, and values one beyond
+// these.
 TEST(KeyFileTest, LimitsAreFields) {
   EXPECT_EQ(parse(domain()).limits, Limits());
   struct Row {
