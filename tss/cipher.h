@@ -44,7 +44,7 @@ class CipherContext {
     return *this;
   }
 
-  // A set-up act. Errc::unsupported: the library lacks the cipher, or there is no library.
+  // Call it during set-up. Errc::unsupported: the library lacks the cipher, or there is no library.
   Result<void> create(const char* cipher);
   // The same cipher as another one, which need not be looked up again.
   Result<void> create_like(const CipherContext& other);

@@ -8,15 +8,16 @@
 
 namespace uet::tss {
 
-#define UET_TSS_COUNTS(X)                                                                        \
-  X(in_auth_pkts)                                                                                \
-  X(out_auth_pkts)                                                                               \
-  X(in_auth_fail_pkts)                                                                           \
-  X(in_invalid)                                                                                  \
-  X(in_invalid_sa) X(in_late_pkts) X(in_binding_failure_pkts) X(out_invoke_fail)                 \
-      X(in_errored_pkts) X(out_errored_pkts) X(in_rx_encryption_bypass_pkts)                     \
-          X(out_rx_encryption_bypass_pkts) X(in_replay) X(in_pdc_binding_fail) X(in_trim_unauth) \
-              X(key_derive) X(key_derive_throttled)
+#define UET_TSS_COUNTS(X)                                                                  \
+  X(in_auth_pkts)                                                                          \
+  X(out_auth_pkts)                                                                         \
+  X(in_auth_fail_pkts)                                                                     \
+  X(in_invalid)                                                                            \
+  X(in_invalid_sa)                                                                         \
+  X(in_late_pkts) X(in_binding_failure_pkts) X(out_invoke_fail) X(in_errored_pkts)         \
+      X(out_errored_pkts) X(in_rx_encryption_bypass_pkts) X(out_rx_encryption_bypass_pkts) \
+          X(in_replay) X(in_pdc_binding_fail) X(in_trim_unauth) X(key_derive)              \
+              X(key_derive_throttled)
 
 enum class Count : uint8_t {
 #define X(name) name,
@@ -41,7 +42,7 @@ enum class Refusal : uint8_t {
   late,               // epoch too old
   throttled,          // its key would have to be derived, and too many were in this second
   forged,             // the ICV is wrong: changed on the way, or sealed with another key
-  replayed,           // seen before, or too old to tell
+  replayed,           // seen before, or too old for the window
   // Sealing.
   no_tx_key,     // no key to transmit with
   no_counter,    // no counter is granted, or the key is used up

@@ -44,7 +44,7 @@ struct DomainTerms {
   bool checks_all_replays = false;  // of packets with a PDC, too [TSS-071]
   uint32_t forgeries_max = 1000;    // auth_fail_threshold, in a second [TSS-105]
   ForgeryAction forgery_action = ForgeryAction::alarm;
-  Duration guard = Duration::seconds(60);   // both keys are taken so long [TSS-047]
+  Duration guard = Duration::seconds(60);   // time for which both keys open packets [TSS-047]
   Duration closing = Duration::seconds(5);  // time for started operations to end after the domain
                                             // is removed
   Duration lifetime = Duration::seconds(24 * 60 * 60);  // rotate after that [TSS-051]

@@ -48,7 +48,7 @@ class ReplayWindow {
 
  private:
   RingBitmap arrived_;
-  uint64_t base_ = 0;  // the oldest that can be told
+  uint64_t base_ = 0;  // the oldest in the window
   bool is_empty_ = true;
 };
 

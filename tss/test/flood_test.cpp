@@ -12,8 +12,8 @@ TEST(ReplayWindowTest, EachCounterIsTakenOnce) {
   window.attach(words);
   EXPECT_TRUE(window.accept(1000));
   EXPECT_FALSE(window.accept(1000));
-  EXPECT_TRUE(window.accept(745)) << "the oldest that can be told";
-  EXPECT_FALSE(window.accept(744)) << "too old to tell";
+  EXPECT_TRUE(window.accept(745)) << "the oldest in the window";
+  EXPECT_FALSE(window.accept(744)) << "older than the window";
   EXPECT_TRUE(window.accept(1001));
   EXPECT_FALSE(window.accept(745)) << "slid out";
   EXPECT_TRUE(window.accept(999));
@@ -61,7 +61,8 @@ class FloodTest : public ::testing::Test {
   std::unique_ptr<End> a_, b_;
 };
 
-// [TSS-071, TSS-091, T-41] Packets without a PDC; those with one are PDS's business.
+// [TSS-071, TSS-091, T-41] The replay window is for packets without a PDC: PDS recognises repeated
+// packets of a PDC.
 TEST_F(FloodTest, ARepeatedPacketWithoutAPdcIsRefused) {
   for (const unsigned type : {4U, 5U, 6U}) {
     Octets octets = content();
@@ -107,7 +108,7 @@ TEST_F(FloodTest, ForgedPacketsMakeNoState) {
   EXPECT_EQ(b_->verdict(good, kThere), "ok");
 }
 
-// [TSS-090, T-14] Keys that are not ready are derived so often, and no more; ready ones need none.
+// [TSS-090, T-14] The rate of derivations of missing keys is limited; a ready key needs none.
 TEST_F(FloodTest, DerivationsForStrangersAreLimited) {
   EXPECT_EQ(b_->verdict(a_->seal(content(), kThere), kThere), "ok");
   for (uint32_t i = 0; i < 5; ++i) EXPECT_EQ(forge(10 + i), "forged");
@@ -119,7 +120,7 @@ TEST_F(FloodTest, DerivationsForStrangersAreLimited) {
   EXPECT_EQ(forge(20, kBegin + 10_ms), "throttled");
 }
 
-// [T-14] What an authentic packet needed does not count, so many hosts may begin at once.
+// [T-14] A derivation for an authentic packet does not count, so many hosts may begin at once.
 TEST_F(FloodTest, DerivationsForMembersAreFree) {
   for (uint32_t host = 10; host < 30; ++host) {
     const Route route = udp_route(v4(host), v4(2));
