@@ -34,7 +34,7 @@ struct PathError {
 // A secure domain that is being taken out of use.
 struct DomainNews {
   uint32_t sdi = 0;
-  bool is_gone = false;  // its keys are overwritten; before: it closes, as it did at the last call
+  bool is_gone = false;  // true: its keys are overwritten; false: it is closing
 };
 
 // The UDP source port of a packet if the network below does not decide: the EV for the owner of
@@ -73,8 +73,8 @@ class PacketIo {
   // Readable when receive() or path_errors() would return something; -1: none (simnet).
   virtual int wait_fd() const = 0;
   // A thread begins to sleep on wait_fd() (true), or woke up (false); several threads are counted.
-  // While none sleeps, wait_fd() need not tell of packets that came through shared memory. Ends
-  // what receive() has lent.
+  // While none sleeps, wait_fd() need not become readable for packets in shared memory. Memory that
+  // receive() has lent is taken back.
   virtual void on_sleep(bool /*begins*/) {}
   // Makes wait_fd() readable when this descriptor is, too. False with errno.
   virtual bool watch_input(int /*fd*/) { return false; }

@@ -39,8 +39,9 @@ struct FaultPlan {
   uint64_t rate_bps = 0;        // bits per second of each port's link; 0: unlimited
   uint32_t queue_bytes = 0;     // drop when the link's queue would exceed it; 0: unlimited
   uint32_t ecn_mark_bytes = 0;  // mark ECT packets CE when the queue exceeds it; 0: never
-  // Packets of the trimmable class that would overflow the queue are cut to so many octets, get the
-  // trimmed class and overtake the queue, instead of being dropped; 0: never. [WIRE-019]
+  // Length in octets to which packets of the trimmable class are cut if they would overflow the
+  // queue. They get the trimmed class and overtake the queue, instead of being dropped. 0: never.
+  // [WIRE-019]
   uint32_t trim_bytes = 0;
   uint8_t trimmable_dscp = 8;  // [WIRE-016]
   uint8_t trimmed_dscp = 16;

@@ -22,7 +22,7 @@ struct FaultCounters {
   uint64_t corrupted = 0;
   uint64_t duplicated = 0;
   uint64_t reordered = 0;
-  uint64_t spared = 0;  // a copy was needed and no room was left: sent as it was
+  uint64_t spared = 0;  // sent without a fault, because no room was left for a copy
   bool operator==(const FaultCounters&) const = default;
 };
 

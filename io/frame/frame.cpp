@@ -156,7 +156,7 @@ bool parse_ip_packet(std::span<std::byte> packet, uint8_t ip_protocol, IpPacket&
     std::memcpy(out.from.ip.data(), ip + 8, 16);
     std::memcpy(out.to.ip.data(), ip + 24, 16);
   }
-  // A switch that trims may have left the IP length as it was. [WIRE-021]
+  // A switch that trims may not have adapted the IP length. [WIRE-021]
   if (ip_bytes > packet.size()) ip_bytes = static_cast<uint32_t>(packet.size());
   if (ip_bytes < ip_header) return false;
   out.whole = packet.first(ip_bytes);

@@ -25,7 +25,7 @@ inline uint32_t header_bytes_of(const FabricAddress& a) {
   return ip_header_bytes_of(a) + kUdpHeader;
 }
 
-// Writes IP and UDP headers for a datagram of so many octets and returns their length. IPv4 without
+// Writes IP and UDP headers for a datagram of `bytes` octets and returns their length. IPv4 without
 // options, never to be fragmented [WIRE-010, WIRE-012]; the UDP checksum is 0 [WIRE-024].
 uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                          uint8_t tos, uint32_t datagram_bytes);
@@ -35,7 +35,7 @@ uint32_t put_udp_headers(std::byte* at, const FabricAddress& from, const FabricA
 uint32_t put_native_headers(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                             uint8_t tos, uint8_t ip_protocol, Entropy ev, uint32_t packet_bytes);
 
-// Writes the IP header alone, before so many octets of this protocol, and returns its length.
+// Writes the IP header alone, for `bytes` octets of this protocol, and returns its length.
 uint32_t put_ip_header(std::byte* at, const FabricAddress& from, const FabricAddress& to,
                        uint8_t tos, uint8_t ip_protocol, uint32_t bytes);
 

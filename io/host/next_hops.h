@@ -26,7 +26,7 @@ class NextHops {
   // For packets from `local`, which is an address of the interface. Null with errno.
   static std::unique_ptr<NextHops> open(const FabricAddress& local, uint32_t interface_index);
 
-  // Null: not known, not through this interface, or known for so long that the IP stack should
+  // Null: not known, not through this interface, or known for too long: then the IP stack should
   // carry a packet, which makes the kernel confirm the neighbour. Asks the kernel at most once a
   // millisecond (two system calls).
   const NextHop* find(const FabricAddress& to, Instant now);

@@ -22,7 +22,7 @@ class SealedIo final : public IoLayer {
  public:
   struct Terms {
     bool refuses_clear = true;  // both ways: no job may talk in the clear [TSS-077, TSS-084]
-    uint32_t seal_bytes = tss::kSealBytesMax;  // the most that a seal adds in any domain
+    uint32_t seal_bytes = tss::kSealBytesMax;  // maximum that a seal adds in any domain
     uint64_t cut_dscps = 0;                    // of packets that a switch has cut; bit i: DSCP i
     std::function<Instant()> clock;            // check of the keys; some milliseconds late does no
                                                // harm

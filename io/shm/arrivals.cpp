@@ -12,7 +12,7 @@
 namespace uet::io {
 namespace {
 
-// A time of sending that lies in the future, or so far back, is not true.
+// A time of sending that lies in the future, or further back than this, is wrong.
 constexpr Duration kOldest = Duration::seconds(60);
 
 }  // namespace
@@ -55,7 +55,7 @@ void ShmArrivals::on_event(uint32_t index) {
   release();
   if (!arrival.reader.has_value()) return drop(index);
   arrival.is_over = true;
-  // It would be readable for ever.
+  // Otherwise epoll would report it without end.
   (void)::epoll_ctl(epoll_, EPOLL_CTL_DEL, arrival.connection.get(), nullptr);
 }
 

@@ -23,8 +23,8 @@ class ShmArrivals {
  public:
   static constexpr uint32_t kRingsMax = 128;
 
-  // See ShmDepartures for `epoll` and `watch_base`. `on_agreed` is told the address of a sender
-  // whose ring was taken.
+  // See ShmDepartures for `epoll` and `watch_base`. `on_agreed` gets the address of a sender whose
+  // ring was taken.
   ShmArrivals(int epoll, uint64_t watch_base, ShmCounters& counters,
               std::function<void(const FabricAddress&)> on_agreed);
 

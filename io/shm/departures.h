@@ -71,7 +71,7 @@ class ShmDepartures {
     FabricAddress address;
     uint32_t ring = kNone;
     int64_t next_try_ns = 0;  // coarse monotonic time
-    uint32_t tries = 0;       // in vain, in a row
+    uint32_t tries = 0;       // failed ones in a row
   };
   static constexpr uint32_t kNone = UINT32_MAX;
   static constexpr uint32_t kWays = 8;  // places of one destination

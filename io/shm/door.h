@@ -35,7 +35,7 @@ class ShmDoor {
 };
 
 // Connects to the endpoint with that address of this host. Empty with errno: ECONNREFUSED when
-// nobody shares memory there, EPERM when another user does, EAGAIN when it is busy.
+// no process shares memory there, EPERM when one of another user does, EAGAIN when it is busy.
 Fd connect_to_door(const FabricAddress& to, uint8_t ip_protocol = 0);
 
 // Sends the sender's address and the descriptor of the ring. False with errno.

@@ -59,7 +59,7 @@ std::byte* data_of(std::byte* memory) {
 Turn turn_of(uint32_t position) { return position + 1; }
 
 // Both ends of a ring can be in one process, which then maps the memory twice. To ThreadSanitizer
-// these are different words, so it must be told about the synchronisation.
+// these are different words, so annotations must show the synchronisation.
 #if defined(__SANITIZE_THREAD__)
 char given;
 void note_given() { __tsan_release(&given); }

@@ -61,7 +61,7 @@ class ShmRingWriter {
 
  private:
   bool learn_head();
-  // Where a long packet of so many octets goes; kNone: no room.
+  // Where a long packet of `bytes` octets goes; kNone: no room.
   uint32_t place(uint32_t bytes);
 
   ShmPositions& positions_;

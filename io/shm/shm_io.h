@@ -34,10 +34,10 @@ class ShmIo final : public IoLayer {
   uint32_t departures() const { return departures_->ring_count(); }
 
  private:
-  // Connections are looked at after so many calls of receive() without a sleeper.
+  // While no thread sleeps, connections are looked at once in this number of calls of receive().
   static constexpr uint32_t kCallsPerLook = 64;
-  // The socket is asked in every call while something comes or goes through it, and for so many
-  // calls in vain; then in one of kCallsPerSocket.
+  // The socket is read in every call while packets use it, and in this number of further calls that
+  // find nothing; then in one of kCallsPerSocket calls.
   static constexpr uint32_t kEagerCalls = 64;
   static constexpr uint32_t kCallsPerSocket = 16;
   // New connections that are accepted in one look; any user may make some.

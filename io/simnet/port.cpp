@@ -9,7 +9,7 @@
 namespace uet::io::simnet {
 namespace {
 
-// How long a link of this rate needs for so many octets, rounded up.
+// How long a link of this rate needs for `bytes` octets, rounded up.
 int64_t duration_ns(uint64_t bytes, uint64_t rate_bps) {
   const uint128 bit_ns = uint128{bytes} * 8 * 1'000'000'000u;
   return static_cast<int64_t>((bit_ns + rate_bps - 1) / rate_bps);
@@ -70,7 +70,7 @@ bool Inbox::report(const FabricAddress& to, int error) {
   for (const PathError& e : std::span(errors_.data(), error_count_)) {
     if (e.to == to && e.error == error) return false;
   }
-  if (error_count_ == kErrors) return false;  // the rest will be told when it is hit again
+  if (error_count_ == kErrors) return false;  // the next packet that is lost there reports the rest
   errors_[error_count_++] = {to, error};
   return true;
 }

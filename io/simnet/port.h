@@ -20,11 +20,11 @@ class Wire {
  public:
   // Octets that are still queued at `now`.
   uint64_t queued_bytes(int64_t now, uint64_t rate_bps) const;
-  // Queues so many. Returns when the last of them has left.
+  // Queues `bytes` octets. Returns when the last of them has left.
   int64_t queue(uint64_t bytes, int64_t now, uint64_t rate_bps);
-  // So many octets leave before all that is queued. Returns when the last of them has left.
+  // `bytes` octets leave before all that is queued. Returns when the last of them has left.
   int64_t overtake(uint64_t bytes, int64_t now, uint64_t rate_bps);
-  // When no more than so many of the octets that are queued now have not left.
+  // When at most `bytes` of the octets that are queued now have not left.
   int64_t when_queued(uint64_t bytes, uint64_t rate_bps) const;
 
  private:
@@ -75,7 +75,7 @@ struct Port {
   Wire downlink;
   uint32_t burst_left = 0;  // packets still to drop of a burst
   bool is_attached = false;
-  bool wake_pending = false;  // an event tells when the uplink has room again
+  bool wake_pending = false;  // an event will report that the uplink has room again
   bool has_own_plan = false;
   FaultPlan own_plan;
   Inbox inbox;

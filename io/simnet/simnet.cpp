@@ -115,7 +115,7 @@ uint32_t SimNet::route_mtu(uint32_t index, const FabricAddress& to) const {
   return mtu == 0 ? 0 : mtu + header_bytes_of(to);
 }
 
-// Decides the fate of one packet; everything after `sent` is the network's business.
+// Decides the fate of one packet. From `sent` on the network has it.
 TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
   simnet::Port& from = *ports_[from_index];
   const uint32_t to_index = directory_.find(packet.to);

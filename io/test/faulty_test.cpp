@@ -157,7 +157,7 @@ TEST_F(FaultyIoTest, HeldPacketsLeaveAfterTheirBatchOrWithTheNextReceive) {
 
   make("reorder=1:0s");
   recorder_->fate_ = TxFate::later;
-  EXPECT_EQ(send("a"), "s");  // held: the backend's refusal is not the caller's business
+  EXPECT_EQ(send("a"), "s");  // held: the caller does not see that the backend refused it
   recorder_->fate_ = TxFate::sent;
   EXPECT_TRUE(recorder_->sent_.empty());
   io_->receive();

@@ -174,7 +174,7 @@ TEST_F(FrameIoTest, StreamsArriveWholeAndInOrder) {
   EXPECT_EQ(more_frames->rx_counters().datagrams, 60u);
 }
 
-// The ring lends its memory until the next receive(), and wakes nobody once it is empty.
+// The ring lends its memory until the next receive(), and wakes no thread once it is empty.
 TEST_F(FrameIoTest, WaitFdIsQuietWhenAllIsTaken) {
   const auto a = open_frames(here(0));
   const auto b = open_frames(here(1));

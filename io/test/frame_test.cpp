@@ -137,7 +137,7 @@ TEST(FrameTest, TheIpv4HeaderChecksumCoversEachOctet) {
   EXPECT_TRUE(is_ip_checksum_right(p));
 }
 
-// Ethernet pads short frames; the padding is no part of the packet or its checksum.
+// Ethernet pads short frames; the padding does not belong to the packet or its checksum.
 TEST(FrameTest, PaddingIsLeftOut) {
   Octets v6 = octets(kIpv6);
   v6.resize(v6.size() + 9, std::byte{0x5a});

@@ -105,7 +105,7 @@ TEST_F(NativeTest, OneProcessOwnsAnAddress) {
   EXPECT_NE(open(other), nullptr);
 }
 
-// [WIRE-008] Nobody takes the protocol there: the host says so.
+// [WIRE-008] If no process there has opened the IP protocol, the host answers with an ICMP error.
 TEST_F(NativeTest, AHostWithoutTheProtocolRefuses) {
   const auto sender = open(native_at(ipv4(1)));
   Outbox out;

@@ -36,7 +36,7 @@ TEST(RoutesTest, AnswersOutliveTheDescriptorAndAMissingRouteHasNone) {
   EXPECT_TRUE(routes.find(self, ipv4(127, 0, 0, 9), Instant::zero()).is_local);
   EXPECT_TRUE(
       routes.find(self, ipv4(127, 1, 0, 9), Instant::zero() + Duration::seconds(9)).is_local);
-  // A multicast group is no host, and no packet leaves from an address that does not exist.
+  // A multicast group is not a host, and no packet leaves from an address that does not exist.
   EXPECT_EQ(routes.find(ipv4(192, 0, 2, 1), ipv4(192, 0, 2, 2), Instant::zero()).is_local, false);
 }
 

@@ -195,9 +195,9 @@ TEST_P(SealedIoTest, PacketsThatDoNotOpenAreNotDelivered) {
   EXPECT_EQ(counts[tss::Count::in_auth_pkts], 1u);
 }
 
-// [TSS-081, TSS-104] A trimmed packet: it is no sign of an attack. The rest is read and marked as
-// unverified, even if nothing is missing. A security header alone, or less, is ignored. Each is
-// counted once.
+// [TSS-081, TSS-104] A trimmed packet does not count as an attack. Its rest is read and marked as
+// unverified, even if nothing is missing. A security header alone, or less, is ignored. Each packet
+// is counted once.
 TEST_P(SealedIoTest, APacketThatASwitchHasCutIsReadAndNotBelieved) {
   const Octets content = tss::test::content(200);
   Octets cut = there_.seal(content, route(2, 1));

@@ -158,7 +158,7 @@ TEST_F(ShmIoTest, APeerThatEndsLeavesNothingAndOneThatComesBackIsFoundAgain) {
   EXPECT_FALSE(errors.empty());
 
   b_ = open_shm(ipv4(2));
-  ::usleep(20'000);  // it was tried in vain just now
+  ::usleep(20'000);  // the last try failed just now
   agree(*a_, *b_);
   send(*a_, to, "anew");
   (void)receive(*b_, 1);
@@ -233,7 +233,7 @@ TEST_F(ShmIoTest, ASenderNamesAnAddressThatAnEndpointCanHave) {
   EXPECT_EQ(b_->counters().rings_in, 0u);
 }
 
-// The door tells of them once only.
+// epoll reports them once only.
 TEST_F(ShmIoTest, ACrowdOfNewcomersIsLetInAFewAtATime) {
   for (const bool sleeps : {false, true}) {
     SCOPED_TRACE(sleeps);

@@ -106,7 +106,8 @@ TEST_F(InboxTest, ThrowsEverythingAway) {
   for (uint32_t i = 0; i < 70; ++i) inbox_.add(packets_, packet(1));
   inbox_.receive(packets_);
   inbox_.report(address(1), EMSGSIZE);
-  EXPECT_EQ(inbox_.clear(packets_), 70 - uint32_t{TxBatch::kCapacity}) << "those nobody has read";
+  EXPECT_EQ(inbox_.clear(packets_), 70 - uint32_t{TxBatch::kCapacity})
+      << "those that were not read";
   EXPECT_TRUE(inbox_.is_empty());
   EXPECT_EQ(inbox_.bytes(), 0u);
   EXPECT_EQ(count_free(), kPackets);

@@ -23,7 +23,7 @@ class UdpFaultsTest : public NamespaceTest, public ::testing::WithParamInterface
     ASSERT_NE(io_, nullptr);
     (void)io_->receive();
   }
-  // Two packets on each of so many EVs, in turn.
+  // Two packets on each of `evs` EVs, in turn.
   Outbox packets(uint16_t evs) const {
     Outbox out;
     for (int i = 0; i < 2; ++i) {

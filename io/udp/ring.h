@@ -25,7 +25,7 @@ struct UdpDeparture {
 class UdpRing {
  public:
   static constexpr uint32_t kDepartures = 64;  // one send() at most
-  // A thread that has received so many times in a row, without another one between, gets the ring.
+  // A thread gets the ring after this number of calls of receive() without one of another thread.
   static constexpr uint32_t kSettledCalls = 256;
 
   // A ring that watches this socket. On failure null, and `error` is a sentence that names the

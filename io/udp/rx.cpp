@@ -118,8 +118,8 @@ void UdpRx::note_read(uint32_t asked) {
   pace_.on_read(octets, message_count_ < asked, clock_.now());
   counters_.messages += message_count_;
   if (ring_ != nullptr && message_count_ < asked) ring_->on_drained();
-  // Finding out that there is no further message costs as much as a tenth of a small one: a lone
-  // packet is not made to wait for that, a stream soon fills the table.
+  // Finding that there is no further message takes a tenth of the time of a small message. So after
+  // a single packet only few are asked for; for a stream their number soon fills the table.
   ask_ = message_count_ == asked ? std::min(asked * 4, kMessages) : message_count_;
 }
 

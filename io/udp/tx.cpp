@@ -50,7 +50,7 @@ bool means_no_gso(int error) {
   return error == EIO || error == EINVAL || error == EOPNOTSUPP || error == ENOPROTOOPT;
 }
 
-// tos: nothing when the socket marks by itself; segment_bytes: 0 when it is no super-packet.
+// tos: nothing if the socket marks by itself; segment_bytes: 0 if it is not a super-packet.
 void set_control(msghdr& header, TxControl& control, bool ipv6, std::optional<uint8_t> tos,
                  uint32_t segment_bytes) {
   std::byte* at = control.bytes.data();

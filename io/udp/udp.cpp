@@ -355,7 +355,7 @@ int UdpIo::failure() const {
     if ((request.ifr_flags & IFF_UP) == 0) return ENETDOWN;
   }
   const Fd probe = open_udp_socket(local_);
-  if (!probe) return 0;  // no descriptor is left; that is no evidence about the network
+  if (!probe) return 0;  // no descriptor is left; this says nothing about the network
   return bind_to(probe, local_, 0);
 }
 
@@ -393,7 +393,7 @@ void UdpIo::drain_errors(const Fd& fd) {
     if (::recvmsg(fd.get(), &header, MSG_ERRQUEUE | MSG_DONTWAIT) < 0) {
       if (errno == EINTR) continue;
       // An error without a queue entry (the queue was full) is taken off here, or epoll would
-      // report it for ever.
+      // report it without end.
       (void)get_option(fd, SOL_SOCKET, SO_ERROR, 0);
       return;
     }

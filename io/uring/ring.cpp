@@ -138,7 +138,8 @@ bool Uring::may_have_arrivals() {
   const bool is_flagged = (io_uring_smp_load_acquire(ring_.sq.kflags) &
                            (IORING_SQ_TASKRUN | IORING_SQ_CQ_OVERFLOW)) != 0;
   if (is_watching_ && !is_flagged) return has_more_;
-  // Reads arrived packets first; the kernel is told to watch on while the next packet is under way.
+  // Reads arrived packets first. The kernel is asked to continue watching while the next packet is
+  // on its way.
   if (is_watching_ && !is_told_) {
     is_told_ = true;
     return true;

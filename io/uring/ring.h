@@ -51,7 +51,7 @@ class Uring final : public UdpRing {
   bool is_waiting_ = false;   // for its first owner
   bool is_watching_ = false;  // the request is with the kernel
   bool is_told_ = false;      // the flag was seen, and the socket read since
-  bool has_more_ = true;      // something may wait that no flag tells of
+  bool has_more_ = true;      // messages may wait for which the kernel set no flag
   io_uring ring_{};
   UringCounters counters_;
 };

@@ -12,7 +12,7 @@ namespace uet::io {
 
 class XdpMemory {
  public:
-  static constexpr uint32_t kFrameBytes = 4096;  // the most that a page holds
+  static constexpr uint32_t kFrameBytes = 4096;  // maximum: a page
   // The kernel keeps this much of a frame that it fills for itself, XDP_PACKET_HEADROOM...
   static constexpr uint32_t kKernelBytes = 256;
   // ...and fills the rest.
@@ -26,7 +26,7 @@ class XdpMemory {
   // False with errno.
   bool map(uint32_t frames);
   // Registers it with a new AF_XDP socket. False with errno: ENOBUFS when the process may not lock
-  // so much memory.
+  // that much memory.
   bool register_with(const Fd& socket) const;
 
   // Where a frame begins. `address` is an offset, as in descriptors.

@@ -23,7 +23,7 @@ class XdpRing {
   XdpRing(const XdpRing&) = delete;
   XdpRing& operator=(const XdpRing&) = delete;
 
-  // entries: a power of two, as the socket was told. False with errno.
+  // entries: a power of two, the same as in the socket's option. False with errno.
   bool map(const Fd& socket, const xdp_ring_offset& at, uint64_t page_offset, uint32_t entries) {
     memory_bytes_ = at.desc + size_t{entries} * sizeof(Entry);
     void* const memory =

@@ -16,7 +16,7 @@ namespace uet::io {
 
 struct XdpTxCounters {
   uint64_t frames = 0;        // packets put into the ring, whether in one frame or in more
-  uint64_t system_calls = 0;  // that told the kernel
+  uint64_t system_calls = 0;  // that made the kernel send
   uint64_t later = 0;         // fate later
   uint64_t refused = 0;       // calls that failed for another reason than a lack of room
 };

@@ -53,8 +53,8 @@ class XdpIo final : public PacketIo {
   // If the kernel copies each frame, larger batches gain more by GSO than frames gain by bypassing
   // the IP stack. Without UDP there is no GSO.
   static constexpr uint32_t kFewPackets = 4;
-  // The UDP socket is read once in so many times, and every other time while packets come there,
-  // until so many reads in a row found nothing.
+  // The UDP socket is read once in this number of calls. While packets come there, it is read in
+  // every other call, until this number of reads in a row found nothing.
   static constexpr uint32_t kLooksPerStackLook = 16;
   static constexpr uint32_t kStackPatience = 64;
   static constexpr Duration kMtuKept = Duration::milliseconds(100);
@@ -83,7 +83,8 @@ class XdpIo final : public PacketIo {
   } limit_;
   Instant again_at_ = Instant::never();  // flush()
   uint32_t looks_ = 0;                   // since the UDP socket was looked at
-  uint32_t stack_patience_ = 0;          // looks at it in vain before it is left alone
+  uint32_t stack_patience_ =
+      0;  // reads of the UDP socket without a packet before it is read rarely
 };
 
 }  // namespace uet::io
