@@ -46,7 +46,7 @@ enum Flag : uint16_t {
 };
 constexpr char kMagic[4] = {'U', 'E', 'T', 0};
 constexpr uint32_t kMtuUnit = 256;
-constexpr uint32_t kTellingMark = 0x5A;  // of initiator IDs that tell an address; 7 bits
+constexpr uint32_t kTellingMark = 0x5A;  // marks initiator IDs that contain an address; 7 bits
 constexpr std::string_view kScheme = "fi_addr_uet://";
 
 uint32_t get(const uint8_t* octets, size_t at, unsigned width) {

@@ -69,7 +69,7 @@ uint16_t service_number(const UetAddress& address);
 // A request names its sender by Fabric Address, port and initiator ID, and no more. So an endpoint
 // that was given no initiator ID has one that says where to reply. [LF-016, SES-123]
 uint32_t telling_initiator(uint16_t pid, uint16_t ri, bool absolute);
-// Adds to an address with an initiator ID what that tells; nothing when it was given otherwise.
+// Completes an address by what its initiator ID contains; no change if that ID has no such content.
 void apply_initiator(uint32_t addr_format, UetAddress& address);
 
 }  // namespace uet::prov

@@ -8,7 +8,7 @@
 
 namespace uet::prov {
 
-// The descriptor that fi_prov_ini returned; lives for ever. [ABI-015]
+// The descriptor that fi_prov_ini returned; it is never freed. [ABI-015]
 fi_provider& provider();
 
 }  // namespace uet::prov

@@ -114,7 +114,7 @@ int Counter::import([[maybe_unused]] void* context) {
       named->cntr->owner_ops->size < sizeof(*named->cntr->owner_ops) ||
       named->cntr->owner_ops->inc == nullptr || named->cntr->owner_ops->incerr == nullptr) {
     UET_WARN(CNTR,
-             "fi_cntr_open: the FI_PEER context is no valid fi_peer_cntr_context: size, cntr or "
+             "fi_cntr_open: the FI_PEER context is not a valid fi_peer_cntr_context: size, cntr or "
              "owner_ops (inc, incerr) is missing\n");
     return -FI_EINVAL;
   }

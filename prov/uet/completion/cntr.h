@@ -53,7 +53,7 @@ class Counter {
   int set(uint64_t value) { return change(value_, value, false); }
   int add_error(uint64_t value) { return change(errors_, value, true); }
   int set_error(uint64_t value) { return change(errors_, value, false); }
-  // -FI_ETIMEDOUT; -FI_EAVAIL when an error was counted meanwhile. Negative timeout: for ever.
+  // -FI_ETIMEDOUT; -FI_EAVAIL when an error was counted meanwhile. Negative timeout: no limit.
   int wait(uint64_t threshold, int timeout_ms);
   int trywait();
   int control(int command, void* arg);

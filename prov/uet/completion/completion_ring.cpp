@@ -17,8 +17,8 @@ void CompletionRing::set_capacity(uint32_t slots) {
   room_ = std::min<uint32_t>(slots, static_cast<uint32_t>(ring_.size()));
 }
 
-// A larger ring, for at least so many entries; a queue that is not used needs none, because
-// programs open as many as cq_cnt allows. False: the size is out of range, or there is no memory.
+// A larger ring, for at least `slots` entries. An unused queue has no ring, because programs open
+// as many queues as cq_cnt allows. False: the size is out of range, or there is no memory.
 bool CompletionRing::grow(uint32_t slots) {
   if (slots > capacity_) return false;
   const uint32_t size = std::bit_ceil(std::max(slots, kFirstEntries));

@@ -259,7 +259,7 @@ ssize_t CompletionQueue::read(void* buf, size_t count, fi_addr_t* src_addr) {
   return got;
 }
 
-// `is_idle`: nothing has come for so long that the peer may need this processor.
+// `is_idle`: no completion has come for some time, so the peer may need this processor.
 [[gnu::always_inline]] inline ssize_t CompletionQueue::read_now(void* buf, size_t count,
                                                                 fi_addr_t* src_addr,
                                                                 bool& is_idle) {

@@ -56,7 +56,7 @@ fid_peer_cq* peer_cq_of(void* context) {
       imported->cq->owner_ops->write == nullptr || imported->cq->owner_ops->writeerr == nullptr) {
     UET_WARN(
         CQ,
-        "fi_cq_open: the FI_PEER context is no valid fi_peer_cq_context: size, cq or owner_ops "
+        "fi_cq_open: the FI_PEER context is not a valid fi_peer_cq_context: size, cq or owner_ops "
         "(write, writeerr) is missing\n");
     return nullptr;
   }

@@ -57,7 +57,7 @@ class WaitObject {
   }
 
   // Runs the engine until `condition` holds (0), the time is up or a thread called interrupt()
-  // (-FI_EAGAIN). Negative timeout: for ever. May poll briefly [PollHabit], then sleeps with the
+  // (-FI_EAGAIN). Negative timeout: no limit. May poll briefly [PollHabit], then sleeps with the
   // lock released. The lock is held on entry (`entry`) and on return.
   int wait(ProgressEngine::Entry& entry, int timeout_ms, const Condition& condition);
   // Makes every thread in wait() return. Engine lock held.

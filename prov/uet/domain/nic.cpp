@@ -72,8 +72,8 @@ int control_nic(fid* fid, int command, void* arg) noexcept {
   });
 }
 
-// For fi_tostr() and so for fi_info -v: appends to the text in `buf`, which has room for so many
-// octets more.
+// For fi_tostr() and so for fi_info -v: appends to the text in `buf`, which has room for `room`
+// more octets.
 int print_nic(const fid* fid, char* buf, size_t room) noexcept {
   const auto& nic = *reinterpret_cast<const fid_nic*>(fid);
   char* const end = buf + std::strlen(buf);

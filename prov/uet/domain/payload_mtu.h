@@ -26,11 +26,11 @@ inline constexpr uint32_t kMtuMin = wire::kPayloadMtuMin + wire::kHeadersMax;
 // The value that a domain states in its addresses.
 struct OwnPayload {
   uint32_t network = 0;  // octets, toward other hosts: by interface, or FI_UET_PAYLOAD_MTU
-  uint32_t host = 0;     // toward processes of this host, and the most that is ever sent
+  uint32_t host = 0;     // toward processes of this host, and the overall maximum
 };
 
-// Payload of packets to the peer with that address: the most that both ends and the route allow. 0:
-// the route is too small for any packet.
+// Payload of packets to the peer with that address: the maximum that both ends and the route allow.
+// 0: the route is too small for any packet.
 inline uint32_t agree_payload(const OwnPayload& own, const UetAddress& peer,
                               const io::Route& route) {
   uint32_t theirs = peer.payload_mtu;

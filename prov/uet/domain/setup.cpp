@@ -238,7 +238,8 @@ bool make_config(const Settings& settings, const io::IoCaps& caps, const io::Int
                  bool owns_uet_port, uint32_t payload_mtu, const Security* security,
                  fep::Config& config) {
   if (settings.spec_timers) config.pds = pds::Config::spec();  // [PDS-220]
-  // NSCC tells the network's delay from a host's by what ACKs say. [CMS-036, decision 16]
+  // NSCC separates the delay of the network from that of the host by the service time in ACK_CC.
+  // [CMS-036, decision 16]
   config.pds.ack_form = pds::AckForm::cc;
   if (settings.meets_refprov) {
     fep::meet_refprov(config);

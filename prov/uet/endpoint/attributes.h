@@ -14,7 +14,7 @@ namespace uet::prov {
 
 class Domain;
 
-// Entries of a queue that asks for so many; 0: the usual number. [LF-076]
+// Entries of a queue for which the user asked for `asked`; 0: the default. [LF-076]
 uint32_t endpoint_queue_size(size_t asked);
 
 struct EndpointAttributes {

@@ -212,7 +212,7 @@ int EndpointCore::set_option(int level, int name, const void* value, size_t leng
     }
 #if UET_HAVE_CUDA_OPT
     case FI_OPT_CUDA_API_PERMITTED:
-      // No CUDA back end is built, which the manual wants told as FI_EINVAL. [ABI-041]
+      // No CUDA back end is built; the manual requires FI_EINVAL for this. [ABI-041]
       return -FI_EINVAL;
 #endif
 #if UET_HAVE_SHM_OPT

@@ -1,4 +1,4 @@
-// Telling of operations that failed after they had been reported as done; see lost_send.h.
+// Reports operations that failed after they had been reported as done; see lost_send.h.
 #include "prov/uet/endpoint/lost_send.h"
 
 #include "prov/uet/api/log.h"

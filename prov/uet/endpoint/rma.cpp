@@ -17,8 +17,8 @@ uint64_t remote_bytes(const RmaCall& call) {
   return bytes;
 }
 
-// CQ data travels with the last message, behind a fence, so that it tells of all the others.
-// [LF-047]
+// CQ data travels with the last message, behind a fence, so that all the others have arrived before
+// it. [LF-047]
 uint32_t part_flags(uint32_t flags, bool is_last, uint32_t count) {
   if (count == 1 || (flags & ses::kOpRemoteData) == 0) return flags;
   return is_last ? flags | ses::kOpFence : flags & ~uint32_t{ses::kOpRemoteData};

@@ -81,7 +81,7 @@ bool Transmissions::waits_for_none(const ProgressEngine::Entry& entry, const Pla
   return plan.bytes > kLongBytes && entry.posts_in_a_row() >= kInARow;
 }
 
-// Nothing was heard of the peer yet [PDS-256], so the address may be wrong. The application gets
+// No packet of the peer came yet [PDS-256], so the address may be wrong. The application gets
 // the error of its first messages while it waits for them. Calls with FI_INJECT_COMPLETE or
 // FI_INJECT do not wait. [LF-136]
 bool Transmissions::waits_for_first_answer(uint64_t flags, const ses::Destination& to) const {
@@ -183,7 +183,8 @@ void Transmissions::warn_of_unreachable(fi_addr_t addr, const ses::Destination& 
            static_cast<unsigned long long>(addr));
 }
 
-// The application was told long ago that it is done, and has its op_context back. [LF-136]
+// The operation was reported as done long ago, and the application has its op_context back.
+// [LF-136]
 void Transmissions::retained_done(const ses::Completion& completion) {
   --unreported_;
   const fi_addr_t addr = completion.context.user & kIndexMask;

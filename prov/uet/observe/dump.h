@@ -21,7 +21,7 @@ inline constexpr uint32_t kDumpEntries = 96;
 // How long the lock of the engine is waited for: a round of the engine is bounded, so a thread that
 // holds it for longer is stopped or stuck.
 inline constexpr Duration kDumpPatience = Duration::milliseconds(500);
-// Largest length of a dump: a Unix socket takes so much at once on any system.
+// Largest length of a dump: a Unix socket takes this many octets at once on any system.
 inline constexpr uint32_t kDumpBytesMax = 200'000;
 
 // Big; not for the stack of a thread.

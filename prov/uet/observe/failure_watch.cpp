@@ -1,4 +1,4 @@
-// Telling event queues of failures; see failure_watch.h.
+// Reports failures to event queues; see failure_watch.h.
 #include "prov/uet/observe/failure_watch.h"
 
 #include "prov/uet/completion/eq.h"

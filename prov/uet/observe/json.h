@@ -24,7 +24,7 @@ void put_flag(std::string& out, const char* name, bool value);
 void put_span(std::string& out, const char* name, Duration value);
 // Opens the next element of an array.
 void put_element(std::string& out);
-// "name": [...] of the first `count` entries, as far as there are so many. put(entry) writes the
+// "name": [...] of the first `count` entries, or of all if there are fewer. put(entry) writes the
 // members of one.
 template <class Entries, class Put>
 void put_elements(std::string& out, const char* name, const Entries& entries, size_t count,

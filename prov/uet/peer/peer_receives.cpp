@@ -116,7 +116,7 @@ std::unique_ptr<PeerReceives> PeerReceives::import(Domain& domain, void* context
   const auto* const named = static_cast<fi_peer_srx_context*>(context);
   if (named == nullptr || named->size < sizeof(*named) || !can_be_asked(named->srx)) {
     UET_WARN(EP_CTRL,
-             "fi_srx_context: the FI_PEER context is no valid fi_peer_srx_context: size, srx or "
+             "fi_srx_context: the FI_PEER context is not a valid fi_peer_srx_context: size, srx or "
              "owner_ops (get_msg, get_tag, queue_msg, queue_tag, free_entry) is missing\n");
     return nullptr;
   }

@@ -151,7 +151,7 @@ inline constexpr FlushRow kFlushTable[] = {
   {Decision::stays_reply, "a poll finds a counter at its value", "the first one since a message",
    Flush::wait, "a reply to it may follow"},
   {Decision::stays, "a poll finds a counter at its value", "else",
-   Flush::round, "such polls may go on for ever"},
+   Flush::round, "such polls may go on without end"},
 
   {Decision::came_posts, "a poll receives a packet and finds a completion", "posts wait",
    Flush::send, "a poll that receives ends the wait of posts"},

@@ -6,7 +6,8 @@
 // When a post waits, and why it leaves: the rows "a post" of flush_table.h.
 //
 // No timer ends a wait: that costs more than a run saves. Instead, after a wait that saved nothing,
-// no post waits until so many have come in runs that waiting would have saved as much time.
+// no post waits for a while: until later runs are so long that waiting would have saved the time
+// that the failed wait cost.
 #pragma once
 
 #include "prov/uet/progress/absence.h"
@@ -78,7 +79,7 @@ class PostHabit {
 
  private:
   static constexpr uint32_t kRun = 8;        // posts in a row that may be a habit
-  static constexpr uint32_t kRunMax = 4096;  // longer runs are not told apart
+  static constexpr uint32_t kRunMax = 4096;  // longer runs count as this long
   static constexpr Duration kSaved = Duration::nanoseconds(1875);  // by each post of a run
   static constexpr uint32_t kTrial = 300;  // posts in runs that make the habit
   static constexpr uint32_t kAtOnce = 2;  // the first of a run leave, if nothing else is on its way
@@ -99,7 +100,7 @@ class PostHabit {
     if (held_ != 0 && now - held_since_ > kPatience) return Decision::post_late;
     return Decision::post_waits;
   }
-  // The posts waited in vain.
+  // The posts waited, and no further post came.
   void lose(Instant now) { owed_ = std::min(now - held_since_, kSteadyAbsence); }
 
   Instant last_at_;     // the latest post

@@ -28,11 +28,11 @@ class ProgressEngine {
  public:
   struct Options {
     bool locking = true;         // false only with FI_THREAD_DOMAIN and helper off
-    bool helper = true;          // FI_UET_HELPER: run the engine when nobody enters it
+    bool helper = true;          // FI_UET_HELPER: run the engine while the application does not
     bool auto_progress = false;  // FI_PROGRESS_AUTO: the helper does not wait for that
     bool by_owner = false;       // FI_PEER: calls that post receive no packets, which would be kept
     Duration peers_wait = Duration::milliseconds(5);  // for answers, before they send again
-    Duration patience = Duration::zero();             // of looks in vain; see YieldHabit
+    Duration patience = Duration::zero();             // of polls that find nothing; see YieldHabit
   };
 
   // Starts the helper thread if one is asked for. Errc::io: no descriptor or thread to be had.
@@ -64,8 +64,8 @@ class ProgressEngine {
     fep::FabricEndpoint& fep() { return owner_.engine_->fep(); }
     ses::Ses& ses() { return owner_.engine_->fep().ses(); }
     // The three verbs: post, poll and wait. round() and turn() are polls where queues have another
-    // owner (FI_PEER). Each tells the policy what happened and does what that decides; none needs
-    // to be followed by another.
+    // owner (FI_PEER). Each reports to the policy what happened and does what the policy decides;
+    // none needs to be followed by another.
 
     // The call has posted something, or was refused and may have left earlier posts behind.
     // `what`: FlushPolicy::Operation, Receive, Nothing or Unread.
@@ -82,8 +82,8 @@ class ProgressEngine {
       const Raised turn(owner_.is_turn_);
       return poll();
     }
-    // A poll. `ready` tells, with the lock held, whether the call has a result: a bool or a Ready.
-    // If not, the engine receives first. Returns whether it has one at last.
+    // A poll. `ready` is called with the lock held, and returns whether the call has a result: a
+    // bool or a Ready. If not, the engine receives first. Returns whether there is a result then.
     template <class Asked>
     bool poll(Asked asked, Find find = Find::taken) {
       FlushPolicy& policy = owner_.policy_;
@@ -129,7 +129,7 @@ class ProgressEngine {
       rest();
       now_ = owner_.enter();
     }
-    // How long a thread looks in vain before it yields.
+    // How long a thread polls without a result before it yields.
     Duration patience() const { return owner_.options_.patience; }
     // Posts since the application looked for completions.
     uint32_t posts_in_a_row() const { return owner_.policy_.posts_in_a_row(); }
@@ -194,7 +194,7 @@ class ProgressEngine {
   // The thread that runs the engine when there are no visits; it may not run.
   HelperThread& helper() { return helper_; }
 
-  // What the stack knows of a peer, until the next call. Lock held.
+  // The record of a peer, valid until the next call. Lock held.
   const pds::Peer& peer(PeerId id) { return engine_->fep().peers()[id]; }
 
   // For tests: in how many of its turns the helper ran the engine.
@@ -228,7 +228,7 @@ class ProgressEngine {
   Sleepers sleepers_;
   bool is_turn_ = false;  // packets are received for the caller
   uint64_t lost_at_owner_ = 0;
-  bool helper_watches_ = false;  // the backend was told that the helper sleeps on wait_fd()
+  bool helper_watches_ = false;  // the backend knows that the helper sleeps on wait_fd()
 
   // A visit from then on starts the helper's timer again. Written under the lock, or by the helper
   // that finds a thread inside.

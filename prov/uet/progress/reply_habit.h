@@ -55,8 +55,8 @@ class ReplyHabit {
  private:
   static constexpr uint32_t kHabit = 3;  // replies in a row
   static constexpr Duration kAtOnce = Duration::microseconds(50);
-  // Gain: a saved system call. Cost: the time that the peer waits in vain, at most until the helper
-  // runs. Both are counted in such units.
+  // Gain: a saved system call. Cost: the time that the peer waits for a reply that does not come,
+  // at most until the helper runs. Both are counted in units of this length.
   static constexpr Duration kSaved = Duration::microseconds(10);
   static constexpr int32_t kCreditMax = 1000;
 

@@ -1,4 +1,4 @@
-// When an application that looks for completions in vain yields its processor: the peer that it
+// When an application whose polls find no completion yields its processor: the peer that it
 // waits for may need it. If no other thread needed the processor, the next yield comes later.
 // MPI yields by itself when there are more ranks than processors. Then time passes between its
 // polls, and this class does not yield in addition.
@@ -14,8 +14,8 @@ namespace uet::prov {
 
 class YieldHabit {
  public:
-  // A look found nothing. True: yield, and say so by on_yielded(). patience: that long at least
-  // after the first look in vain, where looks take much less time than an answer.
+  // A poll found nothing. True: yield, and then call on_yielded(). patience: the least time between
+  // the first such poll and a yield, if polls take much less time than an answer.
   bool on_nothing(Instant now, Duration patience = Duration::zero()) {
     const bool at_once = now - last_.load(std::memory_order_relaxed) < kApart;
     last_.store(now, std::memory_order_relaxed);
@@ -48,8 +48,8 @@ class YieldHabit {
   static constexpr Duration kPause = Duration::microseconds(50);
   // A peer that waits, too, gives the processor back in less time than this; a program that
   // computes keeps it until the next clock interrupt or the one after (1 to 4 ms each). An answer
-  // takes less than kPatience: a round trip with 1 MiB takes 250 us. Waiting so long costs others a
-  // tenth of the processor at most.
+  // takes less than kPatience: a round trip with 1 MiB takes 250 us. Waiting for that time costs
+  // others a tenth of the processor at most.
   static constexpr Duration kLong = Duration::milliseconds(1);
   static constexpr Duration kPatience = Duration::microseconds(300);
   // A look takes up to 3 us. In less time than this no other thread has made progress.

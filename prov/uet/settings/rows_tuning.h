@@ -36,8 +36,8 @@ inline constexpr Setting kTuningRows[] = {
      "answer"},
     {"CHALLENGE_ABOVE", Kind::count, "contexts", 0, 65000, UET_STACK(pds.challenge_above),
      "PDS-251",
-     "When so many contexts belong to peers that have not shown that they receive our packets, a "
-     "new peer must show it before it gets a context, which costs it a round trip. At most a "
+     "Number of contexts of peers that have not shown that they receive our packets, from which on "
+     "a new peer must show it before it gets a context, which costs it a round trip. At most a "
      "16th of MAX_PDCS; 0: never"},
     {"NEWCOMER_SHARE", Kind::share, "MAX_PDCS", 0, 50, UET_STACK(pds.newcomer_percent), "PDS-253",
      "Contexts that only hosts without a context may open"},
@@ -185,7 +185,7 @@ inline constexpr Setting kTuningRows[] = {
      "2MiB, but no more than the socket's receive buffer"},
     {"MEMORY_PRESSURE", Kind::share, "UNEXPECTED_BYTES", 0, 99, UET_STACK(pressure_percent),
      "CMS-116",
-     "When so much of the memory for unexpected messages is in use, the receiver asks all "
+     "Part of the memory for unexpected messages: while it is in use, the receiver asks all "
      "senders to send less; 0: never"},
     // Entropy values
     {.name = "SPRAYING",
@@ -208,7 +208,7 @@ inline constexpr Setting kTuningRows[] = {
              "for networks that spray each packet by themselves",
      .words = kAfterLossWords},
     {"PENALTY_ECN", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_ecn), "CMS-159",
-     "Penalty of an entropy value whose packet was marked: the value is skipped so many times, "
+     "Penalty of an entropy value whose packet was marked: how many times the value is skipped, "
      "and for at least a round trip"},
     {"PENALTY_NACK", Kind::count, "", 0, 15, UET_STACK(cms.entropy.penalty_nack), "CMS-159",
      "The same for a packet that a switch has trimmed"},
@@ -218,7 +218,8 @@ inline constexpr Setting kTuningRows[] = {
      "Largest sum of the penalties of an entropy value"},
     {"PENALTY_SATURATION", Kind::share, "the entropy values", 0, 100,
      UET_STACK(cms.entropy.saturation_percent), "CMS-154",
-     "When so many entropy values have a penalty, none is skipped: the whole network is congested"},
+     "Part of the entropy values: while that many have a penalty, none is skipped, because the "
+     "whole network is congested"},
     {"REPS_RING", Kind::count, "", 1, 64, UET_STACK(cms.entropy.ring), "CMS-160",
      "Good entropy values that SPRAYING=reps remembers"},
     {"REPS_EXPLORE", Kind::count, "packets", 0, 255, UET_STACK(cms.entropy.explore_packets),

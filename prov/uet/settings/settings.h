@@ -64,7 +64,7 @@ struct Settings {
   uint16_t port_last = 32767;
   bool strict_port = false;
   fep::AllowList allow;                    // empty: everybody
-  std::string allow_text;                  // as it was written
+  std::string allow_text;                  // as the user wrote it
   uint32_t socket_buffer_bytes = 4 << 20;  // 0: the system's
   std::string pcap;                        // file; empty: none
   std::string fault;                       // fault plan; empty: none

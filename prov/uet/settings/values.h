@@ -10,7 +10,7 @@
 
 namespace uet::prov {
 
-// The number in `text` for a row that is no text: in us, octets, percent or pieces; 0 or 1 for a
+// The number in `text` for a row of a numeric kind: in us, octets, percent or pieces; 0 or 1 for a
 // flag; the word's value for a choice. Nothing: not a value, or out of range. A plain number may be
 // hexadecimal ("0x40").
 std::optional<int64_t> parse_value(const Setting& row, std::string_view text);

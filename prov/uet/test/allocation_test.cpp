@@ -20,7 +20,7 @@ void* calloc(size_t count, size_t bytes) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   return __libc_calloc(count, bytes);
 }
-#ifndef __SANITIZE_THREAD__  // which has to know of every mapping
+#ifndef __SANITIZE_THREAD__  // which must see every mapping
 void* mmap(void* at, size_t bytes, int protection, int flags, int fd, off_t offset) {
   allocations.fetch_add(1, std::memory_order_relaxed);
   const long mapped = syscall(SYS_mmap, at, bytes, protection, flags, fd, offset);

@@ -139,7 +139,7 @@ TEST_F(AuthKeyTest, RegionsAreForKeysOrForAnAddress) {
   EXPECT_EQ(writes(b->insert(b->name(), b->keys[1]), 0), "nn");  // another process
 }
 
-// [LF-019] fi_mr_reg has no argument for a key, and a JobID is no key.
+// [LF-019] fi_mr_reg has no argument for a key, and a JobID cannot stand for a key.
 TEST_F(AuthKeyTest, RegionsNeedFiMrRegattr) {
   open_both();
   fid_mr* mr = nullptr;

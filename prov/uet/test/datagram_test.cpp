@@ -48,7 +48,7 @@ TEST_F(DatagramTest, EverySizeOfOnePacketArrives) {
   }
 }
 
-// [LF-072, SES-104] One packet is the most.
+// [LF-072, SES-104] A datagram has one packet at most.
 TEST_F(DatagramTest, LongerThanOnePacketIsRefused) {
   const std::vector<uint8_t> octets(a->info->ep_attr->max_msg_size + 1);
   EXPECT_EQ(fi_send(a->ep, octets.data(), octets.size(), nullptr, to_b, this), -FI_EMSGSIZE);
@@ -68,7 +68,7 @@ TEST_F(DatagramTest, WithoutAReceiveItIsDropped) {
   EXPECT_EQ(got, sent);
 }
 
-// [PDS-211, PDS-212] Nobody is there at all: the sender does not learn it.
+// [PDS-211, PDS-212] If no process is at the address, the sender does not learn it.
 TEST_F(DatagramTest, CompletesWithoutAReceiver) {
   b->close_endpoint();
   for (int i = 0; i < 100; ++i) send(pattern(100, 1));

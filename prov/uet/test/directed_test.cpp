@@ -50,7 +50,8 @@ TEST_F(DirectedTest, TaggedAloneLeavesMessagesUndirected) {
   EXPECT_FALSE(takes_any_tagged());
 }
 
-// [LF-068] Alone it directs both, and FI_ADDR_UNSPEC is no source.
+// [LF-068] FI_EXACT_DIRECTED_RECV alone directs receives with and without tag, and FI_ADDR_UNSPEC
+// does not name a source.
 TEST_F(DirectedTest, ExactNeedsASource) {
   open_with(FI_EXACT_DIRECTED_RECV);
   EXPECT_EQ(receive(FI_ADDR_UNSPEC), -FI_EINVAL);

@@ -162,7 +162,7 @@ TEST_F(EndpointTest, FullTransmitQueueSaysAgain) {
 // [PDS-182] Closing with work in flight ends it silently; the buffers are the application's again,
 // and the other side and a second endpoint go on.
 TEST_F(EndpointTest, CloseWithWorkInFlightIsSilentAndSafe) {
-  // So long that a loaded host does not send all of it before the endpoint is closed.
+  // Long enough that even a fast host does not send all of it before the endpoint is closed.
   constexpr size_t kOctets = 32'000'000;
   open();
   auto sent = std::make_unique<std::vector<uint8_t>>(pattern(kOctets, 1));

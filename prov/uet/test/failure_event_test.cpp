@@ -111,7 +111,7 @@ TEST_F(FailureEventTest, DomainAndEndpointGetAnEvent) {
     EXPECT_EQ(entry.context, &site.ep);
     EXPECT_EQ(entry.err, FI_EIO);
 
-    // Still broken, and told already.
+    // Still broken, but already reported.
     EXPECT_EQ(of_domain.wait(kTwoLooksMs), -FI_EAGAIN);
     EXPECT_EQ(of_endpoint.wait(0), -FI_EAGAIN);
   });

@@ -361,7 +361,7 @@ TEST(GetinfoHintsTest, AHandleIsRefused) {
 }
 
 // [fi_fabric, fabric attributes] An open fabric in the hints restricts the answer to itself; the
-// answer tells which fabric is open.
+// answer names the open fabric.
 TEST(GetinfoHintsTest, AnOpenFabricIsAFilterAndIsReported) {
   const Answer first = ask_loopback(*make_hints());
   ASSERT_EQ(first.result, 0);

@@ -111,7 +111,7 @@ const std::vector<Row> kRows = {
     {"injects of 64 octets", [](fi_info& h) { h.tx_attr->inject_size = 64; }},
     {"queues of 2,048", [](fi_info& h) { h.tx_attr->size = h.rx_attr->size = 2048; }},
     {"queues of 65,536", [](fi_info& h) { h.tx_attr->size = h.rx_attr->size = 65536; },
-     "an endpoint takes the memory of its queues when it is enabled; 16,384 is the most"},
+     "an endpoint takes the memory of its queues when it is enabled; 16,384 is the maximum"},
     {"four buffers a call", [](fi_info& h) { h.tx_attr->iov_limit = h.rx_attr->iov_limit = 4; }},
     {"messages of 1 GiB", [](fi_info& h) { h.ep_attr->max_msg_size = size_t{1} << 30; }},
     {"messages of 8 GiB", [](fi_info& h) { h.ep_attr->max_msg_size = size_t{8} << 30; },

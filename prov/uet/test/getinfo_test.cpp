@@ -120,7 +120,7 @@ TEST(GetinfoTest, EveryAddressIsOneDomain) {
 }
 
 // [fi_domain, domain attributes] An open domain in the hints restricts the answer to itself; the
-// answer tells which domain is open.
+// answer names the open domain.
 TEST(GetinfoTest, AnOpenDomainIsAFilterAndIsReported) {
   const Answer first = ask(make_hints().get(), "127.0.47.9", nullptr, FI_SOURCE);
   ASSERT_EQ(first.result, 0);
@@ -361,7 +361,7 @@ TEST(GetinfoTest, TrafficClassesAreEchoed) {
   }
 }
 
-// [LF-017, LF-084] Four octets in host order; any other length is no JobID.
+// [LF-017, LF-084] A JobID is four octets in host order; any other length is refused.
 TEST(GetinfoTest, AuthorizationKeyIsAJobId) {
   const auto with_key = [](uint32_t job, size_t bytes) {
     return ask_with([=](fi_info& h) {

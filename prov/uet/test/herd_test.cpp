@@ -52,7 +52,7 @@ constexpr int kIdle = 4;
 
 class HerdTest : public ::testing::TestWithParam<fi_wait_obj> {
  protected:
-  // Sleeps for one entry at a time until it is told to stop.
+  // Sleeps for one entry at a time until the test stops it.
   static void serve(fid_fabric* fabric, Place& place, fi_wait_obj wait,
                     const std::atomic<bool>& is_over) {
     int fd = -1;
@@ -64,7 +64,7 @@ class HerdTest : public ::testing::TestWithParam<fi_wait_obj> {
     while (!is_over) {
       if (wait == FI_WAIT_FD) {
         pollfd waiting{fd, POLLIN, 0};
-        // Never so long that the end of the test is missed.
+        // At most two seconds, so that it notices the end of the test.
         if (fi_trywait(fabric, fids, 1) == 0) poll(&waiting, 1, 2000);
         if (read_one(place.cq, done)) ++place.got;
       } else {
@@ -104,7 +104,7 @@ TEST_P(HerdTest, APacketWakesOnlyItsReceiver) {
     ASSERT_EQ(fi_send(sender.ep, &octet, 1, nullptr, to, nullptr), 0);
     Done done;
     while (busy.got <= i && std::chrono::steady_clock::now() < end) read_one(sender.tx_cq, done);
-    ASSERT_GT(busy.got, i) << "nobody woke up";
+    ASSERT_GT(busy.got, i) << "no thread woke up";
   }
   is_over = true;
   for (std::thread& t : threads) t.join();

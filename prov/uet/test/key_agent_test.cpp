@@ -20,7 +20,7 @@ class KeyAgentTest : public SecuredRolloverTest {
     });
     await_log("listens on", 1);
   }
-  // So many lines of the agent's log have this text.
+  // Waits until `lines` lines of the agent's log have this text.
   void await_log(const std::string& text, int lines) const {
     const auto end = Clock::now() + kPatience;
     int found = 0;

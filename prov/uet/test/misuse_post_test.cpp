@@ -34,7 +34,7 @@ const Misuse kMessages[] = {
        std::vector<iovec> many(p.a->info->rx_attr->iov_limit + 1, iovec{p.octets, 1});
        return posted(fi_recvv(p.a->ep, many.data(), nullptr, many.size(), 0, nullptr));
      }},
-    {"a receive from nobody", -FI_EADDRNOTAVAIL,
+    {"a receive from an unknown address", -FI_EADDRNOTAVAIL,
      [](Pair& p) { return posted(fi_recv(p.a->ep, p.octets, 8, nullptr, kNobody, nullptr)); }},
     {"a triggered receive", -FI_EOPNOTSUPP,
      [](Pair& p) {

@@ -102,7 +102,7 @@ const Misuse kQueues[] = {
        attr.wait_obj = FI_WAIT_SET;
        return fi_cq_open(p.a->domain, &attr, &p.cq, nullptr);
      }},
-    {"waiting for a counter in vain", -FI_ETIMEDOUT,
+    {"waiting for a counter that does not change", -FI_ETIMEDOUT,
      [](Pair& p) { return fi_cntr_wait(p.waiting_counter(), 1, 1); }},
     {"blocking on a counter without wait object", -FI_EINVAL,
      [](Pair& p) { return fi_cntr_wait(p.silent_counter(), 1, 1); }},
@@ -179,9 +179,9 @@ const Misuse kObjects[] = {
      [](Pair& p) {
        return fi_mr_reg(p.a->domain, p.octets, 8, FI_REMOTE_WRITE, 8, 78, 0, &p.other_mr, nullptr);
      }},
-    {"an override that nobody knows", -FI_ENOSYS,
+    {"an unknown override", -FI_ENOSYS,
      [](Pair& p) { return fi_set_ops(&p.a->domain->fid, "no_such_ops", 0, p.octets, nullptr); }},
-    {"operations that nobody knows", -FI_ENOSYS,
+    {"unknown operations", -FI_ENOSYS,
      [](Pair& p) {
        void* ops = nullptr;
        return fi_open_ops(&p.a->domain->fid, "no_such_ops", 0, &ops, nullptr);

@@ -62,7 +62,7 @@ Node::Node(const NodeOptions& options) {
   fi_freeinfo(hints);
   if (rc != 0) {
     ADD_FAILURE() << "fi_getinfo: " << fi_strerror(-rc);
-    std::abort();  // nothing after this could be told from a crash
+    std::abort();  // whatever follows would look like a crash
   }
   EXPECT_STREQ(info->fabric_attr->prov_name, "uet") << "set FI_PROVIDER_PATH to the build";
   if (options.tag_format != 0) info->ep_attr->mem_tag_format = options.tag_format;

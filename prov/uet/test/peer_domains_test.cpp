@@ -18,7 +18,7 @@ class PeerDomainsTest : public PeerTest {
 };
 
 // [LF-159] Two threads, each in a call of one domain, would wait for each other in the other one. A
-// domain without an owner waits for nobody, so it may be called.
+// domain without an owner waits for no other thread, so it may be called.
 TEST_F(PeerDomainsTest, AnOwnerThatIsCalledMayNotCallAnotherDomainWithAnOwner) {
   const fi_addr_t a_of_c = c.insert(a.name(), kNameOfA);
   const fi_addr_t c_of_a = a.insert(c.name());
@@ -76,7 +76,7 @@ TEST_F(PeerDomainsTest, AForkBesideAnOperationLeavesNoLockInTheChild) {
     const pid_t child = fork();
     ASSERT_GE(child, 0);
     if (child == 0) {
-      alarm(10);  // ends one that waits for ever
+      alarm(10);  // ends a process that hangs
       const bool is_refused = owner.srx.peer_ops->start_tag(queued) == -FI_EOPBADSTATE &&
                               owner.srx.peer_ops->discard_tag(queued) == -FI_EOPBADSTATE &&
                               fi_cq_read(b.cq, nullptr, 0) == -FI_EOPBADSTATE;

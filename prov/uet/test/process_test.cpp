@@ -99,7 +99,7 @@ class ProcessTest : public ::testing::Test {
     return wrong;
   }
 
-  // Offers memory, makes no call while it is written, and leaves when told.
+  // Offers memory, makes no call while it is written, and ends when the test says so.
   static int silent_target(const Pipes& pipes) {
     Node node;
     std::vector<uint8_t> memory(100000);

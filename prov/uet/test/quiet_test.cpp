@@ -32,7 +32,7 @@ class QuietTest : public ::testing::Test {
     close(socket_);
   }
 
-  // Opens our side; its first message, whose ACK tells it the peer's PDCID, is over after this.
+  // Opens our side, and completes its first message, whose ACK carries the peer's PDCID.
   void open(NodeOptions options = {}) {
     options.address = "127.0.47.22";
     node_ = std::make_unique<Node>(options);

@@ -56,7 +56,7 @@ class RestartTest : public RolesTest {
       if (!told) line.tell(2);
       told = true;
     }
-    EXPECT_NE(done.err, 0) << "nobody noticed the kill";
+    EXPECT_NE(done.err, 0) << "the kill was not noticed";
     EXPECT_NE(done.err, -1) << "the operation hangs";
     EXPECT_NE(done.text.find("127.0.47.2"), std::string::npos) << done.text;
     if (outstanding == 1) {

@@ -377,7 +377,7 @@ TEST_F(RetainedTest, AddressCanBeRemovedAtOnce) {
     EXPECT_EQ(fi_av_remove(node.av, &peer, 1, 0), -FI_EINVAL) << "twice";
     EXPECT_NE(insert_deaf(node), peer) << "the index is still in use";
     const Done injected = await(node.tx_cq, seconds(20));
-    EXPECT_NE(injected.err, 0) << "nobody answered";
+    EXPECT_NE(injected.err, 0) << "no peer answered";
     const auto end = Clock::now() + seconds(20);
     while (counter(node, "tx_retained_lost") < 1 && Clock::now() < end) {
       Done done;
@@ -478,7 +478,7 @@ TEST_F(RetainedEndTest, ExitDeliversRetainedMessages) {
   });
 }
 
-// [LF-138] It does not wait for ever, and lost operations are counted.
+// [LF-138] fi_close gives up after its time, and lost operations are counted.
 TEST_F(RetainedEndTest, CloseGivesUpAfterItsTime) {
   finish(start(1, {{"FI_UET_LINGER", "300"}}, [](const Line&) {
     Node node(early());

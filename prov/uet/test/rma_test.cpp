@@ -93,7 +93,7 @@ TEST_F(RmaTest, SeveralRemoteSegmentsMakeOneCompletion) {
   std::copy_n(local.begin(), 10, expected.begin());
   std::copy_n(local.begin() + 10, 5000, expected.begin() + 20000);
   std::copy_n(local.begin() + 5010, 3990, expected.begin() + 50000);
-  EXPECT_EQ(remote_, expected) << "the data entry tells of every segment";
+  EXPECT_EQ(remote_, expected) << "the data entry comes after every segment";
   EXPECT_EQ(next(a->tx_cq).context, this);
   EXPECT_TRUE(stays_empty(a->tx_cq));
 

@@ -102,7 +102,7 @@ class RouteShrinksTest : public RolesTest, public ::testing::WithParamInterface<
     join(target, "second", "10.47.96", "fd47:96");
   }
 
-  // Memory that is written and read, and one message, until told to end.
+  // Memory that is written and read, and one message, until the test ends it.
   static void serve(const Line& line) {
     line.hear_value();  // the links are there
     NodeOptions options;
@@ -146,7 +146,8 @@ class RouteShrinksTest : public RolesTest, public ::testing::WithParamInterface<
     EXPECT_EQ(read(node, target, back).err, 0);
     EXPECT_EQ(back, other);
 
-    // Both ends of the second link: the router tells this host, the target's own system tells it.
+    // Both ends of the second link: this host learns it from the router, the target from its own
+    // system.
     ASSERT_TRUE(in(router_, "ip link set second mtu 1500"));
     ASSERT_TRUE(in(target_host, "ip link set eth-uet mtu 1500"));
     const Done failed = write(node, target, mine);

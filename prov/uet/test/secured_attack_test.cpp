@@ -16,7 +16,7 @@ constexpr const char* kWriterAt = "127.0.50.3";
 constexpr const char* kOtherAt = "127.0.50.4";
 constexpr size_t kMessageBytes = 64;
 
-// Counters of the target, in the order in which it tells them.
+// Counters of the target, in the order in which it sends them.
 enum Counted : size_t {
   opened,
   forged,

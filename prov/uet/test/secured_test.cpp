@@ -177,7 +177,8 @@ TEST_F(SecuredTest, SharedMemoryCarriesSealedPackets) {
   expect_hidden(talk({{"FI_UET_SHM", "auto"}}));
 }
 
-// [TSS-039, TSS-040, TSS-080] A resent packet is sealed again; a copy of a packet is no forgery.
+// [TSS-039, TSS-040, TSS-080] A resent packet is sealed again; a copy of a packet does not
+// count as forged.
 TEST_F(SecuredTest, LostDoubledAndLatePacketsAreSentAgain) {
   const std::vector<Captured> packets =
       talk({{"FI_UET_FAULT", "loss=0.03,dup=0.02,reorder=0.05,seed=5"}});
@@ -261,7 +262,7 @@ TEST_F(SecuredTest, AJobMayTalkInTheClearWhereItsDomainSaysSo) {
   finish(b);
 }
 
-// [TSS-075, TSS-093, TSS-100, T-18, T-19] A process with the key of one domain is no member of the
+// [TSS-075, TSS-093, TSS-100, T-18, T-19] A process with the key of one domain cannot reach the
 // jobs of another one, whatever its own key file says.
 TEST_F(SecuredTest, AJobIsReachedInItsOwnDomainOnly) {
   const auto two = [](int job_of_7, int job_of_8) {

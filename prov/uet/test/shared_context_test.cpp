@@ -72,7 +72,8 @@ class SharedContextTest : public PairTest {
   fi_addr_t to_second_ = FI_ADDR_UNSPEC;
 };
 
-// [SES-122] In the order of posting, of whatever length, and told by the endpoint that got it.
+// [SES-122] Receives are used in the order of posting, whatever their length, and the endpoint that
+// got the message reports it.
 TEST_F(SharedContextTest, TheEndpointOfTheMessageReportsIt) {
   open_both();
   std::vector<std::vector<uint8_t>*> rooms;

@@ -31,7 +31,7 @@ class ShmTest : public RolesTest {
       if (++writes == 20) line.tell(1);
     }
     EXPECT_GT(counter(node, "shm_tx_packets"), 0u);
-    EXPECT_NE(done.err, 0) << "nobody noticed the kill";
+    EXPECT_NE(done.err, 0) << "the kill was not noticed";
     EXPECT_NE(done.err, -1) << "the operation hangs";
     // The socket may fail the write before the kernel has closed the connection of the rings.
     while (mapped_rings() != 0 && Clock::now() < end) read_one(node.tx_cq, done);
@@ -96,7 +96,7 @@ class ShmTest : public RolesTest {
 TEST_F(ShmTest, AKilledPeerFailsOperationsAndLeavesNoMemory) {
   const pid_t target = start(0, {}, be_written_to);
   const pid_t writer = start(1, {}, write_until_it_fails);
-  // The writer tells the target, which never reads: this process looks instead.
+  // The writer sends a message to the target, which never reads: this process looks instead.
   uint64_t value = 0;
   ASSERT_EQ(::recv(ends_[0].fd, &value, 8, 0), 8);
   kill_and_reap(target);

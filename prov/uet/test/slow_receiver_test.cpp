@@ -39,7 +39,7 @@ class SlowReceiverTest : public PairTest {
         },
         std::chrono::seconds(60));
   }
-  // A ball between B and C, each time with a posted receive, so many times there and back.
+  // A ball between B and C, each time with a posted receive, `rounds` times there and back.
   void play(int rounds) {
     for (int i = 0; i < rounds; ++i) {
       pass(*c_, *b, c_to_b_);

@@ -18,7 +18,7 @@ using Clock = std::chrono::steady_clock;
 
 class WaitTest : public PairTest {
  protected:
-  // The texts of the error entries of a CQ, to tell a late wake-up from a failed operation.
+  // The texts of the error entries of a CQ, to distinguish a late wake-up from a failed operation.
   static std::string errors_of(fid_cq* cq) {
     std::string texts;
     Done done;

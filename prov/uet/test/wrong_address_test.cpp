@@ -1,5 +1,5 @@
-// Addresses at which there is no endpoint: the first message is not over before its peer has
-// answered, whatever a stranger sends in the peer's name, and the log stays short. [LF-136]
+// Addresses without an endpoint: the first message does not complete before its peer has answered,
+// whatever a stranger sends in the peer's name, and the log stays short. [LF-136]
 #include "prov/uet/test/roles.h"
 
 #include <arpa/inet.h>
@@ -27,7 +27,7 @@ class WrongAddressTest : public RolesTest {
     options.address = address;
     return options;
   }
-  // A control packet that opens a PDC, from an address where nobody has the port. Octets are
+  // A control packet that opens a PDC, from an address where no process has the port. Octets are
   // written out from wire.md 3 and 7.
   static void forge_syn(const char* from, const char* to) {
     constexpr std::array<uint8_t, 16> kSyn = {

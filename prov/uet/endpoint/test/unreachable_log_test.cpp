@@ -11,7 +11,8 @@ namespace {
 constexpr Instant kStart = Instant::from_ns(1'000'000'000);
 constexpr Duration kStep = Duration::milliseconds(1);
 
-// Lines for so many peers that fail in turn, from `begin` on, a failure each millisecond.
+// The number of lines for `peers` peers that fail in turn, from `begin` on, a failure each
+// millisecond.
 uint32_t lines_of(UnreachableLog& log, uint32_t peers, uint32_t failures, Instant begin) {
   uint32_t lines = 0;
   for (uint32_t i = 0; i < failures; ++i) {
@@ -28,7 +29,7 @@ TEST(UnreachableLogTest, AFewPeersGetALineEach) {
   }
 }
 
-// [LF-136] Many addresses get so many lines a minute, whatever they do.
+// [LF-136] The lines a minute are limited, however many addresses fail.
 TEST(UnreachableLogTest, ManyPeersGetAFewLinesAMinute) {
   for (const uint32_t peers : {UnreachableLog::kLines + 1, 1000u}) {
     UnreachableLog log;

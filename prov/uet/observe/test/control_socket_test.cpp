@@ -84,7 +84,7 @@ TEST_F(ControlSocketTest, OneRequestOneAnswerAndTheEnd) {
   const Client client(server_->name());
   ASSERT_TRUE(client.connected());
   ASSERT_TRUE(client.say(std::string(kStatsRequest)));
-  EXPECT_EQ(client.hear(), std::nullopt) << "nobody serves yet";
+  EXPECT_EQ(client.hear(), std::nullopt) << "serve() was not called yet";
   server_->serve();
   EXPECT_EQ(client.hear(), kAnswer);
   EXPECT_EQ(client.hear(), "");
@@ -163,7 +163,7 @@ TEST_F(ControlSocketTest, SilentClientsDoNotStandInTheWay) {
   EXPECT_EQ(client.hear(), kAnswer);
 }
 
-// While serve() is not called, the system refuses new clients and does not queue them for ever.
+// While serve() is not called, the system queues a limited number of clients and refuses others.
 TEST_F(ControlSocketTest, TheQueueOfWaitingClientsIsBounded) {
   std::vector<std::unique_ptr<Client>> clients;
   int refused = 0;

@@ -152,7 +152,7 @@ TEST(FlushPolicyTest, AMissedReplyEndsTheHabit) {
   EXPECT_EQ(w.came(), Decision::came_waits);
   EXPECT_EQ(w.queued, 1);
   EXPECT_EQ(w.vain(), Decision::vain_reply);
-  EXPECT_EQ(w.queued, 1) << "the first look in vain";
+  EXPECT_EQ(w.queued, 1) << "the first poll that finds nothing";
   EXPECT_EQ(w.vain(), Decision::vain);
   EXPECT_EQ(w.queued, 0) << "the second one";
   for (int i = 0; i < 3; ++i) EXPECT_EQ(w.exchange(), Decision::came_no_habit);
@@ -176,7 +176,7 @@ TEST(FlushPolicyTest, AnAckWaitsForTheRestOfAMessage) {
   EXPECT_EQ(w.sends, 1) << "with the reply";
 }
 
-// The send before ends while the reply to it arrives: its completion is no message.
+// The send before ends while the reply to it arrives: its completion does not count as a message.
 TEST(FlushPolicyTest, TheEndOfAnOwnOperationHoldsTheAckAndKeepsTheHabit) {
   World w;
   w.make_reply_habit();
@@ -243,7 +243,7 @@ TEST(FlushPolicyTest, AReplyTakesTheAckAlong) {
   EXPECT_EQ(w.sends, 1);
 }
 
-// fi_cntr_wait for a value that the counter has: such a poll may go on for ever.
+// fi_cntr_wait for a value that the counter has: such a poll may be repeated without end.
 TEST(FlushPolicyTest, ACounterThatIsLookedAtAgainAndAgainRunsTheEngine) {
   World w;
   w.make_reply_habit();
@@ -287,7 +287,8 @@ TEST(FlushPolicyTest, AnApplicationThatOnlyPostsReceivesNowAndThen) {
 
 class AbsenceTest : public ::testing::Test {
  protected:
-  // How long after its last visit the helper takes over from an application that visits so often.
+  // The time after the last visit of the application at which the helper takes over. `between` is
+  // the time between visits.
   static Duration takes_over(Duration between, Duration peers_wait) {
     World w({.peers_wait = peers_wait});
     w.begin();
@@ -348,7 +349,7 @@ TEST_F(AbsenceTest, VisitsSendPostsThatWaitForLong) {
   EXPECT_EQ(w.helper.rounds, 0);
   EXPECT_LE(w.now - posted, 300_us);
   w.vain();
-  EXPECT_EQ(w.run(16), 0) << "they waited in vain";
+  EXPECT_EQ(w.run(16), 0) << "they waited, and no further post came";
 }
 
 // The helper sleeps until the engine's deadline; a visit that makes that earlier wakes it once, and
@@ -365,7 +366,7 @@ TEST_F(AbsenceTest, AnEarlierDeadlineWakesTheHelperOnce) {
   w.visit();
   EXPECT_EQ(w.helper.row, Decision::left_earlier);
   w.pass(1_ns);
-  EXPECT_EQ(w.helper.row, Decision::visit) << "somebody was there";
+  EXPECT_EQ(w.helper.row, Decision::visit) << "the application made a call";
   w.deadline = w.now + 10_ms;
   w.visit();
   EXPECT_EQ(w.helper.row, Decision::visit);

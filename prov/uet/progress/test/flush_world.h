@@ -143,7 +143,7 @@ class FlushWorld {
     bool moves = false;             // its next round moves something
     Instant at = Instant::never();  // the end of its rest
     int rounds = 0;
-    Decision row = Decision::busy;  // the last one that told it what to wait for
+    Decision row = Decision::busy;  // the last one that set what it waits for
   };
   Helper helper;
 

@@ -21,8 +21,7 @@ class PostHabitTest : public ::testing::Test {
     now_ = now_ + 1_ms;
     unfinished_ = 0;
   }
-  // So many posts a microsecond apart, then a look for completions after `delay`. Returns how many
-  // of them waited.
+  // `posts` posts a microsecond apart, then a poll after `delay`. Returns how many posts waited.
   int run(int posts, Duration delay = 1_us, uint64_t bytes = 64) {
     int waited = 0;
     begin();

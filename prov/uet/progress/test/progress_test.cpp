@@ -295,7 +295,7 @@ TEST_F(ProgressTest, DrainOfAnIdleEngineReturnsAtOnce) {
   EXPECT_EQ(io_->sent(), 0u);
 }
 
-// A tool looks in when it may, and does not wait for ever behind a thread that never leaves.
+// A tool gets its turn between visits, and gives up after a time if a thread never leaves.
 TEST_F(ProgressTest, ALookFromOutsideWaitsForItsTurnWithinALimit) {
   create({});
   int looks = 0;

@@ -1,4 +1,4 @@
-// When an application that looks in vain yields its processor.
+// When an application whose polls find nothing yields its processor.
 #include "prov/uet/progress/yield_habit.h"
 
 #include <gtest/gtest.h>
@@ -10,7 +10,7 @@ using namespace uet::literals;
 
 class YieldHabitTest : public ::testing::Test {
  protected:
-  // Looks in vain until it yields, at most so often. Returns how often.
+  // Polls without a result until it yields, at most `most` times. Returns the number of polls.
   int looks_before_yield(int most, Duration apart = Duration::nanoseconds(100)) {
     for (int looks = 1; looks <= most; ++looks) {
       now_ = now_ + apart;

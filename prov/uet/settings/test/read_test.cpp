@@ -106,7 +106,8 @@ TEST(ReadSettingsTest, UnknownNamesDoNothing) {
             std::string::npos);
 }
 
-// [LF-135] It is no setting, but a user who requests protection gets it or nothing.
+// [LF-135] There is no setting of this name, but a user who asks for protection must not get an
+// endpoint without it.
 TEST(ReadSettingsTest, ProtectionThatDoesNotExistIsNotPromised) {
   for (const char* const value : {"1", "2", "yes"}) {
     const SettingsRead read = read_settings({{"DATA_PROTECT", value}});

@@ -1,5 +1,5 @@
 #!/usr/bin/env bash
-# cmake --install puts the provider where libfabric looks when nothing tells it where to look.
+# cmake --install puts the provider where libfabric looks by default.
 # Usage: install.sh CMAKE BUILD_DIR PROVIDER. Exit 77: fi_info is not installed.
 set -euo pipefail
 
