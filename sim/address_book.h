@@ -21,7 +21,7 @@ inline FabricAddress address_of(uint32_t host) {
 
 class AddressBook {
  public:
-  // Names of that endpoint for so many hosts; names of an earlier one are forgotten.
+  // Names of that endpoint for `hosts` hosts; names of an earlier one are forgotten.
   void open(recording::Endpoint& fep, uint32_t hosts) {
     fep_ = &fep;
     names_.assign(hosts, std::nullopt);

@@ -1,5 +1,5 @@
 // One simulated machine: a FabricEndpoint driven by its Engine through a network card, with its own
-// clock. It runs when told to, and returns when it wants to run again.
+// clock. A call of run() returns when it wants to run again.
 #pragma once
 
 #include "sim/local_clock.h"
@@ -40,7 +40,7 @@ class Host {
   // When to run again although nothing arrives. `wants_more`: there is more to receive, or the
   // application has more to post.
   Instant next_run(Instant now, bool wants_more) const;
-  // Closes every connection in order; is_closed() tells when that is done.
+  // Starts an orderly close of every PDC; is_closed() becomes true at the end.
   void close(Instant now) { endpoint_->close_all(/*abort=*/false, clock_.local(now)); }
   bool is_closed() const;
 

@@ -111,8 +111,8 @@ struct Plan {
   // No packet passes in one direction between two endpoints for this long.
   Duration one_way = Duration::zero();
 
-  // After so many packets the first endpoint acknowledges nothing any more though it still sends;
-  // 0: it is honest. [PDS-148]
+  // After this number of packets the first endpoint sends no more acknowledgements, but still sends
+  // requests; 0: it always acknowledges. [PDS-148]
   uint32_t mute_after = 0;
 
   // Operations may end in an error: only the safety oracles apply to them. Requests that are

@@ -66,7 +66,8 @@ Instant SecuredHost::tend(Instant now) {
     domains_.find(kSdi)->grant(number % 2 == 1, from, from + kGrant);
     counter_ = from + kGrant;
   }
-  // Keys are replaced so often that hosts which wait for minutes would do nothing else.
+  // No deadline: keys are replaced very often here, and a host that waits for minutes would do
+  // nothing else.
   return Instant::never();
 }
 

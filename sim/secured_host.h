@@ -17,8 +17,8 @@ namespace uet::sim {
 
 class SecuredHost {
  public:
-  // `counter`: the first that the host may use, as a file would say it. `now` is simulated time.
-  // `peers`: of so many it keeps ready keys; each costs time here.
+  // `counter`: the first that the host may use, as if read from the file of counters. `now` is
+  // simulated time. `peers`: number of peers with ready keys; each costs time here.
   SecuredHost(const FabricAddress& address, uint64_t counter, uint64_t seed,
               std::function<Instant()> now, uint32_t peers = 256);
 

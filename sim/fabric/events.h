@@ -40,7 +40,7 @@ class EventQueue {
  public:
   EventQueue() { heads_->fill(kNone); }
 
-  // So many of the next events are known from now on, if they are close; 1 at first.
+  // From now on `events` of the next events are known, if they are close; 1 at first.
   void know_ahead(uint32_t events) { ahead_ = events; }
   // Not before the event that was taken last.
   void add(Picoseconds at, uint32_t who) {

@@ -28,7 +28,7 @@ struct SwitchConfig {
   bool ecn_last_hop = true;     // also at ports to hosts [CMS-184]
   uint32_t ecn_low = 37'440;    // data in the queue from which on some is marked, when it leaves,
   uint32_t ecn_high = 145'600;  // and from which on all is
-  uint32_t ecn_one_in = 1;      // just below ecn_high one in so many is
+  uint32_t ecn_one_in = 1;      // just below ecn_high one packet in this number is marked
   bool trimming = true;
   uint32_t trim_bytes = 64;   // size of a trimmed packet
   uint64_t buffer_bytes = 0;  // of a switch, shared by its ports; 0: each queue has its own
@@ -61,7 +61,7 @@ struct alignas(64) Port {
   bool is_up = true;
   uint8_t epoch = 0;       // counts its failures: packets then on the cable do not arrive
   bool is_paused = false;  // by PFC
-  bool pauses = false;     // the sender of this cable was told to wait
+  bool pauses = false;     // the sender of this cable was paused
   bool from_host = false;
   bool to_host = false;
   uint32_t entered = 0;  // octets of data in the switch that came through this cable; with PFC
@@ -124,8 +124,8 @@ class Fabric {
   void set_link(uint32_t link, double share, Picoseconds now);
   void reroute();
 
-  // Call before each event is handled, when events are known so far ahead: prefetches what the next
-  // ones will need.
+  // Call it before each event, if kPrefetchedEvents later events are known: prefetches the memory
+  // that they will need.
   static constexpr uint32_t kPrefetchedEvents = 30;
   void prefetch();
 

@@ -7,7 +7,7 @@ namespace uet::sim::fabric {
 
 void Fabric::prefetch() { FabricPrefetch(events_, packets_, ports_, routes_, receiver_).next(); }
 
-// The packet that arrives so many events later; null: there is none.
+// The packet that arrives `ahead` events later; null: there is none.
 Packet* FabricPrefetch::expected(uint32_t ahead) {
   const uint32_t event = events_.upcoming(ahead);
   return kind_of(event) == Kind::arrival ? &packets_[index_of(event)] : nullptr;

@@ -129,7 +129,7 @@ struct Request {
     uint32_t out = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), out);
     const bool is_number = error == std::errc() && end == text.data() + text.size();
-    require(is_number && out > 0, whole + ": '" + std::string(text) + "' is no number above 0");
+    require(is_number && out > 0, whole + ": '" + std::string(text) + "' is not a number above 0");
     return out;
   }
   LinkDefaults links(const LinkDefaults& defaults) const {
@@ -161,7 +161,7 @@ const KindOfTopology& kind_named(const std::string& name) {
     if (kind.name == name) return kind;
     known += (known.empty() ? "" : ", ") + std::string(kind.name);
   }
-  throw TopologyError("'" + name + "' is no kind of topology; there are " + known);
+  throw TopologyError("'" + name + "' is not a kind of topology; use one of " + known);
 }
 
 void read_option(Request& request, const KindOfTopology& kind, const std::string& word) {
@@ -173,7 +173,7 @@ void read_option(Request& request, const KindOfTopology& kind, const std::string
     for (const std::string_view option : kind.options) {
       if (!option.empty()) known += (known.empty() ? "" : ", ") + std::string(option) + "=";
     }
-    throw TopologyError(request.whole + ": '" + word + "' is no option of " + request.kind +
+    throw TopologyError(request.whole + ": '" + word + "' is not an option of " + request.kind +
                         ", which takes " + known);
   }
   require(!request.options.contains(name), request.whole + ": " + name + " is there twice");

@@ -64,7 +64,7 @@ struct HostDue {
 // Of hosts of type Host, a HostDue. Derived has up(index), which makes a host take part,
 // is_up(host), own_deadline(host), begin(host, flow, now), receive(host, packet, now), work(host,
 // now) for other due work, pull(host, now), and prefetch(host, turns), for a host whose turn comes
-// so many turns later, 7 to 1.
+// `turns` turns later, 7 to 1.
 template <class Derived, class Host>
 class HostLoop {
  public:

@@ -45,9 +45,9 @@ struct StackHost : HostDue {
 
 class Hosts : public HostLoop<Hosts, StackHost> {
  public:
-  // All references outlive this. Headers of so many octets stand around each payload on the wire;
-  // a flow of more than `write_bytes` is several writes, one after the other. Throws TopologyError
-  // when the system has no memory.
+  // All references outlive this. Each payload has the given number of octets of headers on the
+  // wire; a flow of more than `write_bytes` is several writes, one after the other. Throws
+  // TopologyError when the system has no memory.
   Hosts(const Topology& topology, const Traffic& traffic, const fep::Config& config,
         uint32_t header_bytes, uint64_t write_bytes, EventQueue& events, uint64_t seed);
   void attach(Fabric& fabric) { fabric_ = &fabric; }

@@ -15,7 +15,7 @@ namespace uet::sim::fabric {
 
 class MappedMemory {
  public:
-  // Throws TopologyError when the system has no addresses for so many octets.
+  // Throws TopologyError when the system has no addresses for `bytes` octets.
   explicit MappedMemory(uint64_t bytes) : bytes_(bytes) {
     void* const got = ::mmap(nullptr, bytes_, PROT_READ | PROT_WRITE,
                              MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1, 0);

@@ -67,7 +67,7 @@ class PacketPool {
 
   MappedMemory memory_{uint64_t{kMost} * sizeof(Packet)};
   Packet* packets_ = reinterpret_cast<Packet*>(memory_.data());
-  uint32_t used_ = 0;  // so many were ever taken
+  uint32_t used_ = 0;  // largest number in use at once
   uint32_t free_ = kNoPacket;
   uint32_t in_use_ = 0;
 };

@@ -25,9 +25,9 @@ struct LinkChange {
   double share = 0;  // of its rate from then on; 0: it has failed
 };
 
-// "leaf0:up1@50us" fails; with =0.25 behind the name it gets slow instead; "+20us" at the end: it
-// is as before so long afterwards; "+20us*3": that happens three times, with as long a pause.
-// Throws TopologyError.
+// "leaf0:up1@50us": the link fails at 50 us; with =0.25 behind the name its rate falls to a quarter
+// instead. "+20us" at the end: it recovers after 20 us; "+20us*3": that happens three times, with
+// pauses of the same length. Throws TopologyError.
 std::vector<LinkChange> parse_change(const Topology& topology, std::string_view text);
 
 struct RunPlan {
@@ -41,8 +41,8 @@ struct RunPlan {
   // After a link has changed, until the switches have found new ways; kNever: they do not.
   Picoseconds reroute_after = 0;
   Picoseconds sample_every = 0;  // at first: see Sampler; 0: no samples
-  // The processor's cache has the state of so many hosts. With more, memory is prefetched ahead of
-  // its use; the result is the same.
+  // The number of hosts whose state fits into the processor's cache. With more, memory is
+  // prefetched ahead of its use; the result is the same.
   uint32_t cached_hosts = 256;
 };
 

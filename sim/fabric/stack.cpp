@@ -112,7 +112,7 @@ std::vector<std::string_view> names_of(const Names& names) {
   return out;
 }
 
-// Tables as large as a host needs that talks to so many others.
+// Tables as large as a host with `peers` peers needs.
 void set_sizes(fep::Config& c, uint32_t peers) {
   const uint32_t count = std::bit_ceil(4 * peers + 16);
   c.peers_max = count;

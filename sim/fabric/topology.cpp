@@ -59,7 +59,7 @@ uint32_t Topology::node_named(std::string_view name) const {
   std::string_view word, other;
   uint32_t number = 0, other_number = 0;
   if (!split_name(name, word, number)) {
-    throw TopologyError("'" + std::string(name) + "' is no name of a host or switch");
+    throw TopologyError("'" + std::string(name) + "' is not the name of a host or switch");
   }
   if (word == "host" && number < hosts_) return number;
   for (uint32_t node = hosts_; node < nodes(); ++node) {
@@ -77,7 +77,8 @@ uint32_t Topology::link_named(std::string_view name) const {
                        split_name(name.substr(colon + 1), direction, number) &&
                        (direction == "up" || direction == "down");
   if (!is_link) {
-    throw TopologyError("'" + std::string(name) + "' is no link; they are called leaf0:up1");
+    throw TopologyError("'" + std::string(name) +
+                        "' is not the name of a link; write it like leaf0:up1");
   }
   const uint32_t node = node_named(name.substr(0, colon));
   for (uint32_t link = 0; link < links_.size(); ++link) {

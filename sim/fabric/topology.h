@@ -45,7 +45,8 @@ class Topology {
   uint32_t connect(uint32_t lower, uint32_t upper, uint64_t mbps, Picoseconds latency,
                    bool is_scale_up = false);
 
-  // Hosts have a link to each of so many networks, in their order; 1: their links are no planes.
+  // The number of networks (planes); each host has a link to each of them, in their order. 1: the
+  // links of a host are not planes.
   void set_planes(uint32_t planes) { planes_ = planes; }
   uint32_t planes() const { return planes_; }
 
@@ -77,7 +78,7 @@ class Topology {
   std::vector<Switch> switches_;
   std::vector<Link> links_;
   std::vector<uint32_t> numbers_;      // by link: among those upward from its lower end
-  std::vector<uint32_t> links_up_of_;  // by node: so many lead upward
+  std::vector<uint32_t> links_up_of_;  // by node: number of links that lead upward
 };
 
 // The ports are the directions of the links: 2 * link from the lower end to the upper one, and

@@ -29,7 +29,8 @@ Picoseconds parse_time(std::string_view text) {
       if (unit == name && number * scale < 1e18) return std::llround(number * scale);
     }
   }
-  throw TopologyError("'" + std::string(text) + "' is no time; they are written 50us");
+  throw TopologyError("'" + std::string(text) +
+                      "' is not a time; write it with its unit, like 50us");
 }
 
 uint64_t parse_gbps(std::string_view text) {
@@ -38,7 +39,7 @@ uint64_t parse_gbps(std::string_view text) {
   if (read_decimal(text, number, unit) && unit.empty() && number > 0 && number < 1e6) {
     return static_cast<uint64_t>(std::llround(number * 1000));
   }
-  throw TopologyError("'" + std::string(text) + "' is no rate in Gbit/s");
+  throw TopologyError("'" + std::string(text) + "' is not a rate in Gbit/s");
 }
 
 }  // namespace uet::sim::fabric

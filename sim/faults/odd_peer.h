@@ -1,8 +1,8 @@
 // A peer with unusual behaviour that the stack must tolerate: between an endpoint and its simulated
 // port. It refuses arriving requests by NACKs with codes that our own stack never sends, emits
 // packets that must be dropped, and may stop acknowledging. It is honest: refused packets were
-// never delivered, added packets name nothing outstanding. It is no forger: TSS is the defence
-// against forgers.
+// never delivered, added packets name nothing outstanding. It does not forge packets: against
+// forgers there is TSS.
 #pragma once
 
 #include "sim/faults/stranger.h"

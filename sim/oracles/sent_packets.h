@@ -40,7 +40,7 @@ class SentPackets {
     latest_.digests[static_cast<size_t>(at)] = digest;
   }
 
-  // As if no PSN less than so far from `psn` had been sent.
+  // Forgets the PSNs that are less than `distance` away from `psn`.
   void forget_near(Psn psn, int32_t distance) {
     forget_near(latest_, psn, distance);
     for (Run& run : earlier_) forget_near(run, psn, distance);

@@ -154,7 +154,8 @@ void WireOracle::note_ack(std::span<const std::byte> bytes, wire::PdsType type) 
   if (known == nullptr) return;
   Pdc& pdc = known->pdc;
   const int32_t cack = h.ack.cack_psn - pdc.first;
-  // A Close Request has a PSN and is no request: it may be answered before later packets left.
+  // A Close Request has a PSN, but is a control packet: it may be answered before later packets
+  // left.
   const int32_t newest = pdc.sent + 1;
   if (cack > newest) return;
   pdc.cack = std::max(pdc.cack, cack);

@@ -21,7 +21,7 @@ uint64_t number_at(const std::byte* at) {
 
 // Results of the atomics on one number.
 struct WorkloadJudge::Tally {
-  uint64_t posted = 0;  // the most that may have been executed
+  uint64_t posted = 0;  // maximum that may have been executed
   uint64_t succeeded = 0;
   std::vector<uint64_t> found;  // old values that came back
 };
@@ -40,9 +40,9 @@ bool WorkloadJudge::may_fail(const LiveOperation& op) const {
 }
 
 // Operations posted before the peer was back may have been executed by the peer that died. Later
-// posts still meet its contexts, until one failure has told their initiator; they are sent again as
-// long as every packet is refused at its first transmission, so they fail only where packets are
-// lost. [PDS-119, PDS-190]
+// posts still use PDCs with the dead peer, until one failure has ended these PDCs. Such posts are
+// sent again if every packet was refused at its first transmission, so they fail only if packets
+// are lost. [PDS-119, PDS-190]
 bool WorkloadJudge::may_meet_the_dead(const LiveOperation& op) const {
   if (op.to != scene_.lost) return false;
   return op.posted_at < scene_.back_at || (scene_.plan.is_lossy() && !op.posted_knowingly);
@@ -192,7 +192,7 @@ bool WorkloadJudge::is_too_long(const LiveOperation& op, const ses::Completion& 
          op.bytes > op.receive_bytes;
 }
 
-// The receive stays as it was, and is not needed any more.
+// The receive is unchanged, and is not needed any more.
 WorkloadJudge::News WorkloadJudge::judge_too_long(LiveOperation& op) {
   if (op.receive_posted) return {.take_back = &op};
   op.receive_done = true;

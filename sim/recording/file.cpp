@@ -96,7 +96,7 @@ std::string Writer::finish() {
 std::string parse(Recording& out) {
   const std::span<const std::byte> octets(out.octets);
   if (octets.size() < kHeadBytes || std::memcmp(octets.data(), kMagic.data(), kMagic.size()) != 0) {
-    return "it is no recording";
+    return "it is not a recording";
   }
   const auto low = static_cast<unsigned>(octets[kMagic.size()]);
   const unsigned version = low | static_cast<unsigned>(octets[kMagic.size() + 1]) << 8;

@@ -9,7 +9,7 @@ namespace uet::recording {
 bool Player::is_time(Instant at) {
   constexpr Instant kLast = Instant::from_ns(int64_t{1} << 61);
   if (at < last_ || at > kLast) {
-    script_.fail("its time goes back, or is none");
+    script_.fail("its time goes back, or is invalid");
     return false;
   }
   last_ = at;

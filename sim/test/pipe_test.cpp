@@ -13,7 +13,7 @@ constexpr Instant kStart = Instant::from_ns(1'000);
 
 FabricAddress address(uint8_t number) { return FabricAddress::v4(0x0A000000U | number); }
 
-// Sends numbers, one packet each, with so much payload.
+// Sends numbers, one packet each, with a given length of payload.
 struct Talker {
   FabricAddress to;
   std::vector<std::byte> payload;

@@ -13,7 +13,7 @@
 namespace uet::sim {
 namespace {
 
-// Takes every packet, and brings one when it is told to.
+// Takes every packet, and delivers the one that the test sets.
 class Card final : public io::PacketIo {
  public:
   io::IoCaps caps() const override { return {}; }

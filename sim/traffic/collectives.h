@@ -28,8 +28,8 @@ Ends ring_all_gather(const Collective& c);
 Ends ring_all_reduce(const Collective& c);
 
 // Two binary trees, each for a half of the vector, so that an inner rank of one is a leaf of the
-// other, where n is even. Each half goes up and down its tree in so many chunks. No rank sends more
-// than twice the bytes; the rounds of one chunk are twice the depth of the tree.
+// other, where n is even. Each half goes up and down its tree in `chunks` chunks. No rank sends
+// more than twice the bytes; the rounds of one chunk are twice the depth of the tree.
 Ends double_tree_all_reduce(const Collective& c, uint32_t chunks);
 
 // Recursive halving, then doubling: log2 n rounds each, and 2 (n - 1) / n of the bytes for each
@@ -37,7 +37,7 @@ Ends double_tree_all_reduce(const Collective& c, uint32_t chunks);
 // and get the result from it.
 Ends halving_doubling_all_reduce(const Collective& c);
 
-// Rank 0 sends to rank 1, that to rank 2, and so on, in so many chunks.
+// Rank 0 sends to rank 1, that to rank 2, and so on, in `chunks` chunks.
 Ends pipeline_broadcast(const Collective& c, uint32_t chunks);
 
 // Mixture of experts: one expert at each rank. Each rank dispatches the bytes to the experts, its

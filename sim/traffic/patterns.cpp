@@ -24,7 +24,7 @@ void shuffle(std::vector<uint32_t>& values, Rng& rng) {
   for (size_t i = values.size(); i > 1; --i) std::swap(values[i - 1], values[rng.below(i)]);
 }
 
-// So many random hosts, one left out.
+// `count` random hosts, without `left_out`.
 std::vector<uint32_t> others(const Pattern& pattern, uint32_t left_out, uint32_t count) {
   std::vector<uint32_t> hosts(pattern.hosts);
   std::iota(hosts.begin(), hosts.end(), 0);

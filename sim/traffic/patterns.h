@@ -17,9 +17,9 @@ struct Pattern {
 
 // All throw TrafficError, which names the parameter, when one is out of its range.
 
-// So many random other hosts send to one, all at time 0.
+// `senders` other hosts, drawn at random, send to one, all at time 0.
 Traffic incast(const Pattern& pattern, uint32_t senders, uint32_t receiver);
-// One host sends to so many random others.
+// One host sends to `receivers` others, drawn at random.
 Traffic outcast(const Pattern& pattern, uint32_t receivers, uint32_t sender);
 // Each host sends to one other and receives from one other: a random derangement.
 Traffic permutation(const Pattern& pattern);

@@ -66,9 +66,10 @@ constexpr RequestKey kKeys[] = {
     {"bytes", "Of each flow; of the vector of a collective", kSized,
      set_long<&Request::bytes, Unit::bytes>},
     {"seed", "Of what is drawn at random", kRandom, set_long<&Request::seed, Unit::count>},
-    {"senders", "So many random hosts send", " incast ", set_count<&Request::senders>},
+    {"senders", "Number of random hosts that send", " incast ", set_count<&Request::senders>},
     {"receiver", "The host that they send to", " incast ", set_count<&Request::receiver>},
-    {"receivers", "So many random hosts receive", " outcast ", set_count<&Request::receivers>},
+    {"receivers", "Number of random hosts that receive", " outcast ",
+     set_count<&Request::receivers>},
     {"sender", "The host that sends to them", " outcast ", set_count<&Request::sender>},
     {"stride", "Host h sends to h + stride", " ring ", set_count<&Request::stride>},
     {"group", "Hosts of a group; 0: all are one", kGrouped, set_count<&Request::group>},
@@ -85,7 +86,7 @@ constexpr RequestKey kKeys[] = {
      set_double<&Request::load, Unit::share>},
     {"link", "Rate of the link of a host", " poisson ",
      set_double<&Request::link_gbps, Unit::gbps>},
-    {"time", "Flows arrive for so long", " poisson ", set_time},
+    {"time", "Time in which flows arrive", " poisson ", set_time},
     {"sizes", "Distribution of sizes: web-search or ai", " poisson ",
      [](Request& r, std::string_view v) {
        SizeDistribution::named(std::string(v));
@@ -183,7 +184,7 @@ void check_pattern(std::string_view pattern) {
     names += names.empty() ? "" : ", ";
     names += p.name;
   }
-  throw TrafficError("'" + std::string(pattern) + "' is none of " + names);
+  throw TrafficError("'" + std::string(pattern) + "' is not one of " + names);
 }
 
 }  // namespace

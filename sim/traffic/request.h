@@ -20,7 +20,7 @@ struct Request {
   uint32_t sender = 0;
   uint32_t stride = 1;          // ring
   uint32_t group = 0;           // hosts of a group of all-to-all or a collective; 0: all
-  bool is_interleaved = false;  // groups take every so many-th host; else neighbours
+  bool is_interleaved = false;  // the hosts of a group are spread evenly; else they are neighbours
   uint32_t parallel = 1;        // all-to-all
   uint32_t chunks = 8;          // trees and broadcast
   double skew = 0;              // experts

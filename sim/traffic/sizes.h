@@ -9,7 +9,7 @@
 
 namespace uet::sim {
 
-// This share of all flows has at most so many bytes. Between two points the share is linear.
+// The share of all flows that have at most `bytes` bytes. Between two points it is linear.
 struct SizePoint {
   double bytes;
   double share;  // 0 to 1

@@ -1,6 +1,6 @@
 // The traffic between hosts in a run of the fabric: flows, and the triggers that start some of them
-// when others are done. Plain records; Progress tells which flows may begin. The meaning is that of
-// htsim's connection matrices, which matrix.h reads and writes.
+// when others are done. Plain records; Progress decides which flows may begin. The meaning is that
+// of htsim's connection matrices, which matrix.h reads and writes.
 #pragma once
 
 #include "base/time.h"
@@ -21,7 +21,8 @@ struct Flow {
   uint32_t from = 0;  // hosts, below Traffic::hosts
   uint32_t to = 0;
   uint64_t bytes = 0;  // payload; above 0
-  // It begins so long after the start of the traffic; if it has a trigger, after that has fired.
+  // Time from the start of the traffic, or from the firing of its trigger, to the start of the
+  // flow.
   Duration start = Duration::zero();
   uint32_t trigger = 0;             // number of the trigger that starts it; 0: it starts by time
   std::array<uint32_t, 2> fires{};  // numbers of the triggers that it fires when done; 0: none

@@ -10,7 +10,7 @@ namespace uet::sim {
 double work_factor(Recompute recompute);
 double estimated_flop(const Model& model, double tokens, Recompute recompute);
 
-// GPUs of so many TFLOPS, with that share in use. Not rounded.
+// The number of GPUs of `tflops` TFLOPS, of which the share `utilisation` is used. Not rounded.
 double gpus_for(double flop, double tflops, double utilisation, double seconds);
 double seconds_for(double flop, double tflops, double utilisation, double gpus);
 

@@ -32,8 +32,8 @@ class Levelled {
 
   TaskGraph& graph() { return graph_; }
 
-  // The ranks from `first` on, `count` of them, do it so many times in their groups. Each begins
-  // after its tasks in `ends`, which become one: that it has its result.
+  // The `count` ranks from `first` on do it `times` times in their groups. Each begins after its
+  // tasks in `ends`, which are replaced by one task: that it has its result.
   void run(const Use& use, double times, uint32_t first, uint32_t count, Ends& ends) {
     Use all = use;
     all.bytes *= times;

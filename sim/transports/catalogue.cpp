@@ -60,7 +60,7 @@ struct Roce final : Transport {
   using Constants = RoceConstants;
   static constexpr Row<Constants> kRows[] = {
       {"timeout-us", &Constants::timeout_us, 1, kLongUs,
-       "without an answer for so long, it sends again"},
+       "time without an answer after which it sends again"},
   };
   Constants c;
 
@@ -84,7 +84,7 @@ struct RoceWithHpcc final : Transport {
        "of a round; 0: by the number of flows"},
       {"rtt-us", &Constants::rtt_us, 0, 1e6, "base round trip; 0: of the longest path"},
       {"timeout-us", &Constants::timeout_us, 1, kLongUs,
-       "without an answer for so long, it sends again"},
+       "time without an answer after which it sends again"},
   };
   Constants c;
 
@@ -103,7 +103,7 @@ struct RoceWithDcqcn final : Transport {
   static constexpr Row<Constants> kRows[] = {
       {"gain", &Constants::gain, 0, 1, "g, of alpha"},
       {"cnp-us", &Constants::cnp_us, 0, 1e6, "at most one CNP in this time"},
-      {"alpha-us", &Constants::alpha_us, 0.1, 1e6, "without a CNP for so long alpha falls"},
+      {"alpha-us", &Constants::alpha_us, 0.1, 1e6, "time without a CNP after which alpha falls"},
       {"increase-us", &Constants::increase_us, 0.1, 1e6, "timer of increases"},
       {"increase-bytes", &Constants::increase_bytes, 1, 1e12, "octets that do the same"},
       {"recovery", &Constants::recovery, 0, 1000, "F: increases toward the rate before"},
@@ -114,7 +114,7 @@ struct RoceWithDcqcn final : Transport {
       {"mark-high-us", &Constants::mark_high_us, 0, 1e6, "Kmax, as the time of a port for it"},
       {"mark-most", &Constants::mark_most, 1e-6, 1, "Pmax, chance of a mark at Kmax"},
       {"timeout-us", &Constants::timeout_us, 1, kLongUs,
-       "without an answer for so long, it sends again"},
+       "time without an answer after which it sends again"},
   };
   Constants c;
 
@@ -351,7 +351,8 @@ const TransportFacts* transport_named(std::string_view text) {
 
 std::unique_ptr<Transport> make_transport(std::string_view text) {
   const Entry* const found = entry_named(text);
-  if (found == nullptr) throw std::invalid_argument("'" + std::string(text) + "' is no transport");
+  if (found == nullptr)
+    throw std::invalid_argument("'" + std::string(text) + "' is not a transport");
   const size_t comma = text.find(',');
   return found->make(comma == std::string_view::npos ? "" : text.substr(comma + 1));
 }

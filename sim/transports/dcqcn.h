@@ -9,7 +9,7 @@ namespace uet::sim::transports {
 struct DcqcnConstants {
   double gain = 1.0 / 256;       // g, of alpha
   double cnp_us = 50;            // N: at most one CNP in this time
-  double alpha_us = 55;          // K: without a CNP for so long, alpha falls
+  double alpha_us = 55;          // K: time without a CNP after which alpha falls
   double increase_us = 55;       // T: the timer of increases
   double increase_bytes = 10e6;  // B: the octets that do the same
   double recovery = 5;           // F: increases toward the rate before, then beyond

@@ -106,7 +106,7 @@ class EqdsReceiver final : public Receiver {
   const uint32_t flow_;
   const uint32_t full_bytes_;
   const uint32_t ack_packets_;
-  const Picoseconds ack_interval_;  // an ACK at least so often, while packets come
+  const Picoseconds ack_interval_;  // longest time between ACKs, while packets come
   PullQueue& queue_;
   std::vector<bool> has_;
   uint32_t below_ = 0;

@@ -28,7 +28,7 @@ struct Segment {
   uint32_t flow = 0;           // that both ends know
   uint32_t number = 0;         // of the packet, from 0
   uint32_t below = 0;          // answers: every packet below this one has arrived
-  uint32_t payload_bytes = 0;  // data: as it was sent
+  uint32_t payload_bytes = 0;  // data: length at its transmission
   uint16_t path = 0;           // entropy value; answers: of the packet they answer
   SegmentKind kind = SegmentKind::data;
   bool is_marked = false;  // by a switch; answers: the packet they answer was

@@ -17,12 +17,12 @@ namespace uet::sim::transports {
 // When a selective sender counts a packet as lost.
 struct LossRules {
   Picoseconds timeout = 0;  // without an ACK of the packet
-  Picoseconds slack = 0;    // three that left so much later have arrived; 0 on one path
+  Picoseconds slack = 0;  // of three arrived packets that left later than a lost one; 0 on one path
 };
 
 class SelectiveSender final : public Sender {
  public:
-  // References outlive this. `paths` above 1: packets are sprayed over so many.
+  // References outlive this. `paths` above 1: packets are sprayed over that number of paths.
   SelectiveSender(const FlowSetup& flow, const Network& network, std::unique_ptr<Control> control,
                   const LossRules& rules, uint32_t paths, Counts& counts);
 

@@ -12,7 +12,7 @@ struct SrdConstants {
   double first_packets = 2;    // in the first base round trip; then twice as many in each
   double slow = 0.5;           // an ACK is slow from here above the least, in base round trips
   double lower = 0.85;         // ACKs at less than this share of the rate of sending: congestion
-  double inflight = 1.5;       // limit: what the rate carries in so many base round trips
+  double inflight = 1.5;       // limit: what the rate carries in this number of base round trips
   double increase = 1.0 / 16;  // packets in a base round trip, each base round trip
   double probe = 1.0 / 32;     // of the rate, added besides in each round
   double most_decrease = 0.5;  // in a round, after the first congestion

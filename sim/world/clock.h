@@ -39,7 +39,7 @@ class Clock {
     }
     sink(rise(a.place));
   }
-  // The actor runs now; whether and when it runs again stays as it was. O(1).
+  // The actor runs now; the time of its next run does not change. O(1).
   void call(uint32_t actor) {
     if (std::exchange(actors_[actor].is_called, true)) return;
     called_.push_back(actor);

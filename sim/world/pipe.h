@@ -51,7 +51,7 @@ class Pipe {
   // The pipe as a Network: both ends have their turn when the packets of the last turn have passed.
   struct Turns {
     Instant end;        // of the present turn
-    uint32_t next = 2;  // who has not had it
+    uint32_t next = 2;  // the next end that was not returned yet
 
     Instant next_event() const { return end; }
     void advance(Instant now) {

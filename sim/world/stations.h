@@ -49,8 +49,8 @@ class Stations {
   // Another station takes the place of a removed one.
   void replace(uint32_t index, S& station) { sites_[index].station = &station; }
 
-  // The packets that the station sends now leave, at most so many batches. Returns how many packets
-  // there were.
+  // The packets that the station sends now leave, in a limited number of batches. Returns the
+  // number of packets.
   template <class FateOf>
   uint32_t transmit(uint32_t index, FateOf&& fate, uint32_t batches) {
     Site& site = sites_[index];

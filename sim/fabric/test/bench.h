@@ -26,7 +26,7 @@ struct Bench {
         routes(topology, seed),
         fabric(topology, config, routes, events, 1000, seed, {this, &Bench::on_arrival}) {}
 
-  // `mark` tells packets apart, and is their flow.
+  // `mark` identifies a packet, and is its flow.
   void data(uint32_t from, uint32_t to, uint32_t mark = 0, Picoseconds at = 0, uint16_t ev = 0) {
     put(from, to, mark, at, ev, kFull);
   }

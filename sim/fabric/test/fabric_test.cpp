@@ -267,7 +267,7 @@ TEST(FabricTest, AdaptiveSwitchesTakeTheShortestQueue) {
   for (uint32_t host = 0; host < 8; ++host) b.data(host, 8 + host);
   b.run();
   for (const Bench::Arrived& a : b.arrived) {
-    EXPECT_EQ(a.at, 4 * (332'800 + kMicrosecond)) << "nobody has waited for another";
+    EXPECT_EQ(a.at, 4 * (332'800 + kMicrosecond)) << "no packet has waited for another";
   }
 }
 

@@ -39,8 +39,8 @@ uint64_t counted(const RunResult& r, std::string_view name) {
   return at == r.counters.end() ? 0 : at->second;
 }
 
-// [PDS-145, CMS-068, CMS-165] A trimmed packet is refused at once, so a time-out only means that
-// nobody asked for the ACK of a packet that had arrived.
+// [PDS-145, CMS-068, CMS-165] A trimmed packet is refused at once, so a time-out only means that no
+// packet asked for the ACK of one that had arrived.
 TEST(IncastTest, NothingTimesOutWhereSwitchesTrim) {
   for (const uint32_t senders : {8u, 32u, 64u, 126u}) {
     for (const char* const congestion : kAlgorithms) {

@@ -360,8 +360,9 @@ TEST(RunTest, CreditAloneCutsMoreInAnOversubscribedCore) {
 }
 
 // [CMS-146, CMS-147] Eight senders with cells toward one host: where their allocations fit into the
-// queue of the last switch, or switches pause who sends too much, nothing is lost and nothing is
-// sent twice, and the link stays full: 8 MB take 640 us, and 64 octets of each packet 10.
+// queue of the last switch, or switches pause senders that send too much, nothing is lost and
+// nothing is sent twice, and the link stays full: 8 MB take 640 us, and 64 octets of each
+// packet 10.
 TEST(RunTest, AnIncastWithCellsLosesNothing) {
   for (const bool pfc : {false, true}) {
     SCOPED_TRACE(pfc);

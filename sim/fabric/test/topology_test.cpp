@@ -167,23 +167,25 @@ TEST(GenerateTest, ImpossibleTopologiesAreRefused) {
   EXPECT_EQ(says("fattree:5"), "fattree:5: K must be even and at most 128");
   EXPECT_EQ(says("fattree:4,oversub=3"), "fattree:4,oversub=3: oversub does not divide K / 2");
   EXPECT_EQ(says("torus:4"),
-            "'torus' is no kind of topology; there are fattree, leafspine, rail, railonly");
+            "'torus' is not a kind of topology; use one of fattree, leafspine, rail, railonly");
   EXPECT_EQ(says("leafspine:4x4"), "leafspine:4x4: leafspine takes LEAVESxDOWNxUP");
-  EXPECT_EQ(says("fattree:x"), "fattree:x: '' is no number above 0");
-  EXPECT_EQ(says("fattree:4,colour=3"),
-            "fattree:4,colour=3: 'colour=3' is no option of fattree, which takes gbps=, latency=, "
-            "switch=, oversub=, planes=, tiers=");
+  EXPECT_EQ(says("fattree:x"), "fattree:x: '' is not a number above 0");
+  EXPECT_EQ(
+      says("fattree:4,colour=3"),
+      "fattree:4,colour=3: 'colour=3' is not an option of fattree, which takes gbps=, latency=, "
+      "switch=, oversub=, planes=, tiers=");
   EXPECT_EQ(says("fattree:4,tiers=2,tiers=3"), "fattree:4,tiers=2,tiers=3: tiers is there twice");
   EXPECT_EQ(says("fattree:4,latency=3"),
-            "fattree:4,latency=3: '3' is no time; they are written 50us");
+            "fattree:4,latency=3: '3' is not a time; write it with its unit, like 50us");
 }
 
 // What would change nothing is refused.
 TEST(GenerateTest, OptionsOfAnotherKindAreRefused) {
   const auto says = [](const std::string& text) { return problem([&] { make_topology(text); }); };
-  EXPECT_EQ(says("leafspine:4x8x8,oversub=4"),
-            "leafspine:4x8x8,oversub=4: 'oversub=4' is no option of leafspine, which takes gbps=, "
-            "latency=, switch=, planes=");
+  EXPECT_EQ(
+      says("leafspine:4x8x8,oversub=4"),
+      "leafspine:4x8x8,oversub=4: 'oversub=4' is not an option of leafspine, which takes gbps=, "
+      "latency=, switch=, planes=");
   const std::string common = ",gbps=1,latency=1us,switch=1ns";
   const struct {
     std::string kind, takes, refuses;
@@ -234,7 +236,7 @@ TEST(TopologyTest, LinksHaveNames) {
   EXPECT_EQ(problem([&] { t.link_named("leaf9:up0"); }), "there is no 'leaf9'");
   EXPECT_EQ(problem([&] { t.link_named("leaf0:up7"); }), "there is no link 'leaf0:up7'");
   EXPECT_EQ(problem([&] { t.link_named("leaf0"); }),
-            "'leaf0' is no link; they are called leaf0:up1");
+            "'leaf0' is not the name of a link; write it like leaf0:up1");
 }
 
 TEST(UnitsTest, TimesAndRatesHaveUnits) {
@@ -242,8 +244,9 @@ TEST(UnitsTest, TimesAndRatesHaveUnits) {
   EXPECT_EQ(parse_time("300ps"), 300);
   EXPECT_EQ(parse_time("2s"), 2'000'000'000'000);
   EXPECT_EQ(parse_gbps("0.2"), 200u);
-  EXPECT_EQ(problem([] { parse_time("-1us"); }), "'-1us' is no time; they are written 50us");
-  EXPECT_EQ(problem([] { parse_gbps("fast"); }), "'fast' is no rate in Gbit/s");
+  EXPECT_EQ(problem([] { parse_time("-1us"); }),
+            "'-1us' is not a time; write it with its unit, like 50us");
+  EXPECT_EQ(problem([] { parse_gbps("fast"); }), "'fast' is not a rate in Gbit/s");
 }
 
 }  // namespace

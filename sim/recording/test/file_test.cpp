@@ -67,7 +67,7 @@ TEST_F(FileTest, SomethingBehindTheLastRecordIsRefused) {
 TEST_F(FileTest, AnotherFormatIsRefused) {
   Octets other = whole_.octets;
   other[0] = std::byte{'U'};
-  EXPECT_EQ(problem_of(other), "it is no recording");
+  EXPECT_EQ(problem_of(other), "it is not a recording");
   Octets later = whole_.octets;
   later[7] = std::byte{1};
   EXPECT_EQ(problem_of(later), "its format is version 257, this program knows version 1");

@@ -67,7 +67,7 @@ TEST(RequestTest, MoreFlowsThanMemoryHasRoomForAreRefused) {
 }
 
 TEST(RequestTest, ProblemsNameTheKey) {
-  EXPECT_EQ(problem_of("incats").substr(0, 25), "'incats' is none of incas");
+  EXPECT_EQ(problem_of("incats").substr(0, 27), "'incats' is not one of inca");
   EXPECT_EQ(problem_of("incast:senders=many"),
             "senders: 'many' is not a number, such as 512, 70B or 15T");
   EXPECT_EQ(problem_of("incast:senders=1.5"), "senders: '1.5' is not a whole number of that size");
