@@ -200,8 +200,8 @@ class Runner:
         return stuck, shortened
 
     def end_all(self):
-        """Nothing outlives its test, also when this script is told to end: a program that spins
-        would go on for ever, and would keep the namespace that it runs in."""
+        """Ends all programs, also when this script is interrupted: a program that spins would
+        never end, and would keep the namespace that it runs in."""
         for process in self.started:
             if process.poll() is None:
                 process.kill()

@@ -43,7 +43,7 @@ fedora_packages=(gcc-c++ cmake ninja-build pkgconf-pkg-config git libfabric-deve
 need_packages() {
   local missing=() p
   if ! command -v dpkg-query >/dev/null; then
-    say "This is no Debian: what stands for these packages must be installed: $*"
+    say "This system is not Debian: install the counterparts of these packages: $*"
     return 0
   fi
   for p in "$@"; do

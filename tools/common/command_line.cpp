@@ -47,7 +47,7 @@ CLI::Validator number_between(double min, double max) {
     double value = 0;
     if (CLI::detail::lexical_cast(text, value) && value >= min && value <= max) return {};
     char limits[80];
-    std::snprintf(limits, sizeof limits, " is no number from %g to %g", min, max);
+    std::snprintf(limits, sizeof limits, " is not a number from %g to %g", min, max);
     return text + limits;
   };
   return CLI::Validator(check, "");
@@ -58,7 +58,7 @@ CLI::Validator whole_number() {
     uint64_t value = 0;
     const auto [end, error] = std::from_chars(text.data(), text.data() + text.size(), value);
     if (error == std::errc() && end == text.data() + text.size()) return {};
-    return text + " is no whole number from 0 to 18446744073709551615";
+    return text + " is not a whole number from 0 to 18446744073709551615";
   };
   return CLI::Validator(check, "");
 }

@@ -23,12 +23,12 @@ Command add_plot(CLI::App& app);
 // PID...: only of these processes; none: of all.
 void add_pids(CLI::App& command, std::vector<pid_t>& pids);
 
-// --watch and --count: the same again every so many seconds.
+// --watch and --count: repeats a round at an interval.
 class Rounds {
  public:
   void add_to(CLI::App& command, const std::string& help);
   bool is_watch() const { return watch_s_ > 0; }
-  // Calls `round` so often, until it returns kNothing. Returns the worst exit status.
+  // Calls `round` --count times, or until it returns kNothing. Returns the worst exit status.
   int run(const std::function<int()>& round) const;
 
  private:

@@ -166,7 +166,8 @@ Reply ask_contexts(const Found& domain, uint32_t most) {
     if (!page.contains("next") || pages == kPagesMax) break;
     const pid_t pid = whole.pid;
     whole = ask(domain, std::string(prov::kContextsRequest) + ' ' + count(page, "next"));
-    if (whole.pid != pid && whole.problem.empty()) whole.problem = "ended before all was told";
+    if (whole.pid != pid && whole.problem.empty())
+      whole.problem = "ended in the middle of its answer";
   }
   if (!whole.problem.empty()) whole.status = nullptr;
   if (whole.status.is_object() && !flag(whole.status, "held")) {

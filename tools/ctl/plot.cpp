@@ -68,7 +68,7 @@ std::vector<SampleRow> rows_of(const json& sample, uint64_t contexts) {
 void read_head(const json& line, Facts& facts) {
   json columns = {"path"};
   for (const char* name : kColumns) columns.push_back(name);
-  if (!line.contains(kRecordMark)) throw PlotError("this is no recording of uet_ctl record");
+  if (!line.contains(kRecordMark)) throw PlotError("this is not a recording of uet_ctl record");
   if (line[kRecordMark] != kRecordVersion || line.value("columns", json()) != columns) {
     throw PlotError("a recording of another version of uet_ctl");
   }
@@ -114,7 +114,7 @@ Facts read(const std::string& name, const Visitor& visitor) {
       if (lines == 1) {
         read_head(line.is_object() ? line : json::object(), facts);
       } else if (!line.is_object()) {
-        throw PlotError("is no JSON object");
+        throw PlotError("is not a JSON object");
       } else {
         read_line(line, facts, visitor);
       }
@@ -124,7 +124,7 @@ Facts read(const std::string& name, const Visitor& visitor) {
       throw PlotError(name + ":" + std::to_string(lines) + ": a member of the wrong kind");
     }
   }
-  if (lines == 0) throw PlotError(name + ": this is no recording of uet_ctl record");
+  if (lines == 0) throw PlotError(name + ": this is not a recording of uet_ctl record");
   return facts;
 }
 

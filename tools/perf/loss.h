@@ -17,8 +17,8 @@ struct LossPlan {
   // Rate of the slow link as a share of the target's link; packets that find no room there are
   // lost. 0: no slow link.
   uint32_t queue_bytes = 0;
-  // Each end works at random times, on average so long after its last work, and sleeps for 3 ms now
-  // and then, as hosts in software do. Zero: at once.
+  // Mean time between the work of an end, which runs at random times and sleeps for 3 ms now and
+  // then, as hosts in software do. Zero: an end works at once.
   Duration host_delay;
   Duration warm_up = Duration::milliseconds(5);  // not measured
   Duration measured = Duration::milliseconds(20);

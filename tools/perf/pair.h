@@ -13,7 +13,7 @@
 
 namespace uet::perf {
 
-// What tells the flows of a pair apart.
+// In what the flows of a pair differ.
 enum class Spread : uint8_t {
   jobs,   // one peer, an endpoint and a JobID each: they share a congestion context
   peers,  // one endpoint, a peer each: they share no state of PDS

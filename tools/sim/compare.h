@@ -8,8 +8,8 @@
 namespace uet::tools {
 
 // Adds the command; the result runs it after the command line was parsed, and returns the exit
-// status: 0 when the second result is no worse than the limit allows, 1 when it is, 2 when a file
-// is no result.
+// status: 0 when the second result is at most as much worse as the limit allows, 1 when it is
+// worse, 2 when a file is not a result.
 std::function<int()> add_compare(CLI::App& app);
 
 }  // namespace uet::tools

@@ -31,7 +31,7 @@ std::string to_algorithm(std::string& name) {
     }
     names += std::string(names.empty() ? "" : ", ") + named.name;
   }
-  return name + " is no algorithm: use one of " + names;
+  return name + " is not an algorithm: use one of " + names;
 }
 
 // The values on the command line that replace those of the seed.

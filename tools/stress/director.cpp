@@ -25,9 +25,9 @@ volatile std::sig_atomic_t interrupted = 0;
 void on_interrupt(int) { interrupted = 1; }
 
 constexpr size_t kDefectsMax = 50;
-constexpr seconds kStale{15};  // so long may connections to an ended process be kept
+constexpr seconds kStale{15};  // time for which connections to an ended process may be kept
 constexpr seconds kStartLimit{60};
-constexpr seconds kSilenceLimit{120};  // a process tells its counts every second
+constexpr seconds kSilenceLimit{120};  // a process reports its counts every second
 
 // In the child: becomes a process of the run, and ends.
 [[noreturn]] void become_worker(const Options& options, int fd, uint32_t slot, uint32_t incarnation,
@@ -370,7 +370,7 @@ void Director::phase(State wanted, const char* command, const char* name) {
 // No process is killed from here on: every accepted message must arrive.
 void Director::finish() {
   for (Process& process : processes_) process.resume();
-  // Processes that were told to leave may still be ending.
+  // Processes that were asked to end may still be ending.
   loop_until(Clock::now() + kStartLimit, State::working);
   while (std::any_of(processes_.begin(), processes_.end(),
                      [](const Process& process) { return process.is_ending; }) &&

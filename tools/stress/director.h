@@ -56,7 +56,7 @@ class Director {
     int fd = -1;
     uint32_t incarnation = 0;
     uint64_t serial = 0;     // in the order of all starts
-    bool is_ending = false;  // told to end, or killed
+    bool is_ending = false;  // asked to end, or killed
     Clock::time_point stopped_until{};
     Clock::time_point start_at{};
     Clock::time_point heard{};

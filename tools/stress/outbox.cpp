@@ -95,7 +95,7 @@ bool Outbox::post_first() {
     if (!operation->is_reported &&
         Clock::now() - operation->begun > std::chrono::seconds(options_.patience_s)) {
       operation->is_reported = true;
-      link_.defect(operation->text() + " is told to retry for ever");
+      link_.defect(operation->text() + " gets FI_EAGAIN for longer than --patience");
     }
     return false;
   }

@@ -22,10 +22,9 @@ enum class Count : uint8_t {
   again,
   failed,
 };
-constexpr const char* kCountNames[] = {"sends",     "tagged sends", "injected",  "writes",
-                                       "reads",     "atomics",      "received",  "data events",
-                                       "cancelled", "octets out",   "octets in", "told to retry",
-                                       "failed"};
+constexpr const char* kCountNames[] = {
+    "sends",       "tagged sends", "injected",   "writes",    "reads",   "atomics", "received",
+    "data events", "cancelled",    "octets out", "octets in", "retries", "failed"};
 constexpr size_t kCounts = std::size(kCountNames);
 using Tally = std::array<uint64_t, kCounts>;
 

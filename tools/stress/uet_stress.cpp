@@ -162,7 +162,7 @@ int main(int argc, char** argv) {
     print(verdict);
   }
   if (verdict.outcome == "passed" && own_logs) {
-    std::error_code is_left;  // a folder that stays is no defect
+    std::error_code is_left;  // a folder that stays is not a defect
     std::filesystem::remove_all(options.logs, is_left);
   }
   return verdict.outcome == "passed" ? 0 : verdict.outcome == "failed" ? 1 : 130;

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Every tool as somebody in a hurry calls it: --help, and command lines that are wrong.
+"""Calls every tool with --help, and with command lines that are wrong.
 
 Usage: command_lines_test.py [PROGRAM...]      (the built programs; the scripts are found)
 

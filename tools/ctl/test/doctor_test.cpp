@@ -264,7 +264,8 @@ TEST(DoctorTest, EachTroubleIsNamedWithItsRemedy) {
   }
 }
 
-// FI_UET_IO=auto takes packet sockets if they bypass no rules; if not, that is no problem.
+// FI_UET_IO=auto takes packet sockets if they bypass no firewall rules, else UDP sockets; neither
+// is a problem.
 TEST(DoctorTest, TheKindOfSocketsIsReportedForEachInterface) {
   Facts facts = good();
   facts.kernel = "6.2.0";

@@ -50,8 +50,8 @@ class Neighbours {
   fi_addr_t to_b_ = FI_ADDR_UNSPEC;
 };
 
-// A role: a pair; the first sends messages of so many octets all the time. Reports 1 when it is
-// open; ends when it receives a value, and reports the number of messages.
+// A role: a pair of domains; the first sends messages of `octets` octets all the time. Reports 1
+// when it is open; ends when it receives a value, and reports the number of messages.
 inline void pass_until_told(const Line& line, const char* first, const char* second,
                             size_t octets) {
   Neighbours pair(first, second);

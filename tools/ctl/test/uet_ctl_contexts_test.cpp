@@ -276,7 +276,8 @@ TEST_F(UetCtlPathsTest, AFileThatCannotBeWrittenIsReported) {
   kill_and_reap(pid);
 }
 
-// A file that is no recording, or a broken one, is refused with its line; a truncated one is drawn.
+// A file that is not a recording, or a broken one, is refused with its line; a truncated one is
+// drawn.
 TEST_F(UetCtlPathsTest, RecordingsAreChecked) {
   const std::string head =
       R"({"uet_ctl_record":1,"began_unix_ms":0,"interval_ms":100,"columns":["path","window_bytes",)"
@@ -290,11 +291,11 @@ TEST_F(UetCtlPathsTest, RecordingsAreChecked) {
   const struct {
     std::string text, complaint;
   } broken[] = {
-      {"", ": this is no recording"},
-      {"no JSON", ":1: this is no recording"},
-      {"[]\n", ":1: this is no recording"},
+      {"", ": this is not a recording"},
+      {"no JSON", ":1: this is not a recording"},
+      {"[]\n", ":1: this is not a recording"},
       {"{\"uet_ctl_record\":2}\n", ":1: a recording of another version"},
-      {head + "\nno JSON\n{}\n", ":2: is no JSON object"},
+      {head + "\nno JSON\n{}\n", ":2: is not a JSON object"},
       {head + "\n{}\n", ":2: a line that is neither"},
       {head + "\n{\"path\":1}\n", ":2: a context out of turn"},
       {head + "\n{\"t_us\":1,\"rows\":[[0,1,1,1,1,1,1,1,1,1,1,1]]}\n", ":2: a row that names no"},

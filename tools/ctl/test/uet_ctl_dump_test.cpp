@@ -111,7 +111,7 @@ TEST_F(UetCtlDumpTest, AHangIsExplained) {
   EXPECT_EQ(op.at("context"), hex.data());
 
   const json& pdcs = a.at("pdcs");
-  EXPECT_EQ(pdcs.at("count"), 2) << "toward B, and toward nobody";
+  EXPECT_EQ(pdcs.at("count"), 2) << "toward B, and toward an address without a process";
   const json& pdc = pdcs.at("listed").at(0);  // the busy one
   EXPECT_EQ(pdc.at("peer"), std::string(kSilent) + " 4793");
   EXPECT_EQ(pdc.at("state"), "SYN");

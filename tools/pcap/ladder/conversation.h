@@ -25,7 +25,7 @@ struct Conversation {
   Pdcid pdcid[2];              // 0: not seen
   bool rod = false;
   std::optional<Psn> start_psn;  // the SYN is in the capture
-  std::optional<Psn> told_psn;   // where the target of a secured PDC told its initiator to begin
+  std::optional<Psn> told_psn;   // the start that the target of a secured PDC sent to its initiator
   std::vector<Member> members;
 };
 

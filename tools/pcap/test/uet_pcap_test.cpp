@@ -180,7 +180,7 @@ TEST(PacketLanguageTest, NumbersMustFitTheField) {
   EXPECT_EQ(uet_of("RUD_REQ clear_psn_offset=0xffff").substr(4, 4), "ffff");
 }
 
-// An extension that could not be told from another one is refused.
+// An extension that could not be distinguished from another one is refused.
 TEST(PacketLanguageTest, CompareSwapHasAnOpcodeThatCompares) {
   EXPECT_EQ(problem_of("0 10.0.0.1 > 10.0.0.2 | UUD_REQ | SMALL | COMPARE_SWAP atomic_opcode=SUM"),
             "COMPARE_SWAP has no atomic_opcode=SUM; ATOMIC has");
