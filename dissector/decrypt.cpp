@@ -158,7 +158,7 @@ bool try_all(const SealedPacket& packet, bool proven, std::span<std::byte> plain
   return false;
 }
 
-// If no ICV can tell, keys that have opened other packets are tried first.
+// If no ICV can decide, keys that have opened other packets are tried first.
 bool find_key(const SealedPacket& packet, std::span<std::byte> plaintext, Opening& opening,
               Candidate& which) {
   const bool checked = !packet.icv.empty();

@@ -28,7 +28,7 @@ struct Joined {
 };
 
 // The IP header under a transport header, found again in the octets of the frame because Wireshark
-// does not hand it down: nothing when it cannot be told for sure (tunnels, reassembled fragments).
+// does not hand it down. Nothing if it cannot be found for sure (tunnels, reassembled fragments).
 struct IpHeader {
   tvbuff_t* frame = nullptr;
   int addresses = 0;  // offset of the source address

@@ -22,7 +22,7 @@ void add(expert_module_t* module, ei_register_info (&remarks)[kCount]) {
   register_remarks(module, remarks);
 }
 
-// Something in the order of PSNs that a reader should know of.
+// A remark about the order of PSNs.
 ei_register_info sequence(expert_field& id, const char* name, const char* text) {
   return remark(id, name, PI_SEQUENCE, PI_NOTE, text);
 }
@@ -73,7 +73,8 @@ void register_security(expert_module_t* module) {
       remark(sealed_copy, "uet.tss.copy", PI_SECURITY, PI_WARN,
              "The same packet as before, its counter included: copied in the network, or replayed"),
       remark(nonce_reused, "uet.tss.nonce_reused", PI_SECURITY, PI_ERROR,
-             "Another packet was sealed with this key and nonce: who has both can read and forge"),
+             "Another packet was sealed with this key and nonce: an attacker with both can read "
+             "and forge"),
       remark(late_epoch, "uet.tss.late_epoch", PI_SECURITY, PI_WARN,
              "The epoch is too old for a receiver that knows the newest of this source"),
   };

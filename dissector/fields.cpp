@@ -121,7 +121,7 @@ void field::register_uet() {
           "What switches choose the path by; over UDP the source port"),
       row(entropy_rsvd, "Reserved", "uet.entropy.rsvd", FT_UINT16, BASE_HEX),
       row(trimmed, "Trimmed", "uet.trimmed", FT_BOOLEAN, BASE_NONE, 0,
-          "A switch cut the packet; told by its DSCP"),
+          "A switch cut the packet; its DSCP shows this"),
       row(payload, "Payload", "uet.payload", FT_BYTES, BASE_NONE),
       row(crc, "CRC", "uet.crc", FT_UINT32, BASE_HEX, 0,
           "CRC-32C from the IP source address to the end of the payload"),

@@ -173,7 +173,7 @@ void answer(packet_info* pinfo, bool retx, Transmissions& sent, Note& note) {
     sent.answer_frame = pinfo->num;
     sent.answer_time = pinfo->abs_ts;
   }
-  // RETX of an ACK tells which transmission it answers: the first, or the last.
+  // RETX of an ACK says which transmission it answers: the first, or the last.
   const nstime_t& from = retx ? sent.last_time : sent.first_time;
   note.answers_frame = retx ? sent.last_frame : sent.first_frame;
   nstime_delta(&note.response_time, &pinfo->abs_ts, &from);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: GPL-2.0-or-later
 // The keys of secure domains: read from the file of the preference for each capture, and again when
-// the file has grown while packets come in. Nothing here knows of packets.
+// the file has grown while packets come in. It does not use packets.
 #pragma once
 
 #include "dissector/compat.h"

@@ -29,7 +29,7 @@ struct Tapped {
   const Note* note;
 };
 
-// Who sends to whom, in the direction that the packet does not travel if `turned`.
+// Source and destination of the packet; the other way round if `turned`.
 char* ends_of(const packet_info* pinfo, bool turned) {
   char* from = address_to_str(nullptr, turned ? &pinfo->net_dst : &pinfo->net_src);
   char* to = address_to_str(nullptr, turned ? &pinfo->net_src : &pinfo->net_dst);

@@ -99,7 +99,7 @@ def main():
     plugin = next(pathlib.Path(sys.argv[1]).glob("*/epan/uet.so"))
     alone = column(wireshark.Tshark(sys.argv[1]), "fields", 2)
     if any(name.startswith("uetx") for name in alone):
-        print("names are replaced though nobody has claimed them")
+        print("names are replaced though no file claims them")
         return 1
     with wireshark.folder() as folder:
         capture = f"{folder}/conversation.pcapng"

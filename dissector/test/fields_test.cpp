@@ -51,7 +51,7 @@ std::string text_of(const std::set<Kind>& kinds) {
 
 // Filters of the plugin that stand for no field of the lists.
 const std::map<std::string, std::string> kOnlyInPlugin = {
-    {"uet.trimmed", "told by the DSCP"},
+    {"uet.trimmed", "shown by the DSCP"},
     {"uet.payload", "octets behind the headers"},
     {"uet.surplus", "octets behind the headers"},
     {"uet.crc", "the trailer"},
@@ -132,7 +132,7 @@ void add(Kinds& out, const std::string& layer, const wire::FieldList& fields) {
   }
 }
 
-// Every alternative of a variant of headers except the first, which is no header.
+// Every alternative of a variant of headers except the first, which stands for no header.
 template <class Headers, size_t... index>
 void add_all(Kinds& out, const std::string& layer, std::index_sequence<index...>) {
   (add(out, layer, wire::fields_of(Headers(std::in_place_index<index + 1>))), ...);

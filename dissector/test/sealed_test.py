@@ -4,8 +4,8 @@
 Usage: sealed_test.py PLUGINS UET_PCAP
 
 The texts of data/ are made into captures by uet_pcap, once in clear and once sealed; what tshark
-says of UET, PDS and SES must be the same, field for field, whatever the mode and the keys. That the
-sealed octets are right is the business of packet_seal_test and tss_test, by vectors of others.
+says of UET, PDS and SES must be the same, field for field, whatever the mode and the keys. The
+sealed octets themselves are checked by packet_seal_test and tss_test, with published vectors.
 """
 import pathlib
 import re
@@ -151,7 +151,7 @@ HISTORY = [
     (1, "epoch=21 counter=1", 5, 0, (4, "uet.tss.nonce_reused")),
     (2, "epoch=0 counter=1", 1, 0, None),  # each source has its own
     (1, "epoch=100 counter=9 key_line=3", 6, None, None),  # with a key that is not known
-    (1, "epoch=21 counter=2", 7, 0, None),  # a packet that is not authentic is no evidence
+    (1, "epoch=21 counter=2", 7, 0, None),  # a packet that is not authentic is not used
     (1, "epoch=0 counter=1 an=1", 8, 0, None),  # a new key begins at 0
     (3, "epoch=2 counter=1", 1, 0, None),
     (3, "epoch=65530 counter=1", 2, 8, None),
@@ -166,7 +166,7 @@ LATE = "uet.tss.late_epoch"
 
 
 def history(checks):
-    """What authentic packets tell of each other: old epochs, and nonces that come again."""
+    """Remarks that follow from several authentic packets: old epochs, and repeated nonces."""
     known = f"sdi=1 an=0 mode=cluster key={MASTER}\nsdi=1 an=1 mode=cluster key={ANOTHER}"
     stranger = f"\nsdi=1 an=0 mode=cluster key={ANOTHER}"
     text = "".join(

@@ -3,8 +3,8 @@
 
 Usage: tss_test.py PLUGINS
 
-Expected values are those of the vectors. Then what is wrong with packets, keys and key files: each
-is told, and nothing is taken for clear that is not.
+Expected values are those of the vectors. Then wrong packets, keys and key files: each is reported,
+and no sealed packet is taken for one in the clear.
 [TSS-003, TSS-004, TSS-011..015, TSS-018..021, TSS-026, TSS-029..031, TSS-122..131]
 [WIRE-027..034]
 """
@@ -171,7 +171,7 @@ def derived_pair(checks):
 
 
 def generations(checks):
-    """AN 0 and AN 1 take turns, and AN 0 comes again with another key: the ICV tells which of two
+    """AN 0 and AN 1 take turns, and AN 0 comes again with another key: the ICV shows which of two
     lines it is."""
     first, on_an_1 = (next(p for p in VECTORS["packets"] if p["id"] == i) for i in ("G1", "G17"))
     lines = [key_line(first, key=ANOTHER), key_line(on_an_1), key_line(first),
@@ -296,7 +296,7 @@ def said(checks, *lines):
 
 
 def wrong_files(checks):
-    """A wrong line is told by its number, and those that are right are used."""
+    """A wrong line is reported with its number, and right lines are used."""
     good = key_line(VECTORS["packets"][0])
     for lines, message in (
             (("# x", "sdi=1 an=3", good), "FILE, line 2: an: an is 0 or 1."),
@@ -306,11 +306,11 @@ def wrong_files(checks):
             ([key_line(VECTORS["packets"][0], sdi=9)] * 1023 + [good, good],
              "FILE, line 1025: more keys than the 1024 that are taken.")):
         status, text = said(checks, *lines)
-        checks.expect(message in text, True, f"told: {text!r}, expected {message!r}")
-        checks.expect("7" * 16 in text, False, "a key is told")
+        checks.expect(message in text, True, f"reported: {text!r}, expected {message!r}")
+        checks.expect("7" * 16 in text, False, "a key is in the report")
         checks.expect(status, "1", "opened with the lines that are right")
     status, text = said(checks, good)
-    checks.expect("UET key file" in text, False, f"told of a right file: {text!r}")
+    checks.expect("UET key file" in text, False, f"report about a right file: {text!r}")
 
 
 def main():
