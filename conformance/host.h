@@ -27,7 +27,7 @@ struct Datagram {
   uint8_t dscp = 0;
   Ecn ecn = Ecn::not_ect;
   uint32_t sdi = 0;      // secure domain: in process only
-  Duration arrived_ago;  // its time stamp is so much before now: in process only
+  Duration arrived_ago;  // how long ago its time stamp is: in process only
   Instant at;            // when it was seen; set by the host
 };
 
