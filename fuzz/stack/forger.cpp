@@ -127,8 +127,8 @@ FabricAddress Forger::sender(uint8_t drawn, const FabricAddress& honest) const {
   return from;
 }
 
-// A stranger that opens PDCs or sends requests without a PDC is a legitimate peer as long as there
-// is no TSS, and may write to the same memory as the peers. Without forging it must not do so.
+// Without TSS a stranger that opens PDCs or sends requests without a PDC is a legitimate peer, and
+// may write to the same memory as the peers. So a stranger that does not forge must not send these.
 sim::Datagram Forger::defuse(sim::Datagram packet) const {
   if (forges_ || packet.octets.size() < 2) return packet;
   const auto type = static_cast<PdsType>(static_cast<uint8_t>(packet.octets[0]) >> 3);

@@ -51,7 +51,7 @@ void Ledger::judge_sender(const Post& post, const Completion& c) const {
     UET_ASSERT(post.room.holds(post.id, 0, post.room.size(), 0));
   }
   if (!exact_) return;
-  // A slow application is no error: its end lives. [SES-191]
+  // A slow application does not count as an error: its end lives. [SES-191]
   const bool is_not_ready =
       c.code == wire::ReturnCode::no_match || c.code == wire::ReturnCode::disabled_gen;
   UET_ASSERT(c.status != Completion::Status::refused || !is_not_ready);

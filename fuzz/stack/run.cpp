@@ -267,7 +267,7 @@ class Run {
     stations_.advance(to);
   }
 
-  // A great number: the system refuses so many packets for good.
+  // `drawn` above 0xF7: the system refuses drawn - 0xF7 packets for good.
   bool transmit(uint32_t index, uint8_t drawn) {
     uint32_t refused = drawn >= 0xF8 ? drawn - 0xF7u : 0;
     const auto leave = [&](TxPacket& packet, sim::Datagram& datagram) -> sim::Fate {
