@@ -99,7 +99,7 @@ struct Work {
   void (Pair::*run)();
   uint32_t share;  // of the repeats
 };
-constexpr std::array<Work, 4> kWork = {{{"a look in vain", &Pair::look, 1},
+constexpr std::array<Work, 4> kWork = {{{"a look that finds nothing", &Pair::look, 1},
                                         {"64 octets there and back", &Pair::round_trip, 1},
                                         {"7 x 64 octets, 7 sockets", &Pair::fan, 2},
                                         {"56 x 8192 octets, 7 sockets", &Pair::burst, 20}}};

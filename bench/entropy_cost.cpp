@@ -62,7 +62,7 @@ double ns_a_packet(Spraying spraying, const std::vector<PathFeedback>& heard) {
 }  // namespace
 
 int main(int argc, char** argv) {
-  CLI::App app("Prints what it costs to choose an entropy value and to hear of it.",
+  CLI::App app("Prints the time to choose an entropy value and to process feedback about it.",
                "entropy_cost");
   uint32_t packets = 5'000'000;
   uint32_t runs = 5;

@@ -11,7 +11,7 @@ static int rank_, ranks_;
 static double times_ = 1;
 static char *out_, *in_;
 
-// So many repetitions that each size takes about as long.
+// The number of repetitions, chosen so that all sizes take about the same time.
 static int repetitions(int bytes, int most) {
   const double n = times_ * most / (1.0 + bytes / 8192.0);
   return n < 10 ? 10 : (int)n;

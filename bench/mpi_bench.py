@@ -14,7 +14,7 @@ UNITS = {"latency": "us", "bandwidth": "MB/s", "allreduce": "us"}
 
 
 def transport(peer, provider_path):
-    """What mpirun is told so that this peer carries the messages."""
+    """The arguments of mpirun with which this peer carries the messages."""
     if peer == "ob1":
         return ["--mca", "pml", "ob1", "--mca", "btl", "tcp,self"]
     over = ["--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include"]

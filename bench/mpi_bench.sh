@@ -20,7 +20,7 @@ the rounds' ratios is reported.
                   uet  mtl ofi over uet
                   tcp  mtl ofi over libfabric's RDM tcp provider (net in libfabric 1.17)
                   ob1  Open MPI's own TCP transport, without libfabric
-  --times X     so many times the usual number of repetitions (default 1)
+  --times X     factor for the usual number of repetitions (default 1)
   --json FILE   also write every figure there
   --build DIR   build folder of uet (default build/release; built when absent)
   --loopback    all ranks on this host, where namespaces are not allowed

@@ -102,7 +102,7 @@ class Network:
             input=f"table netdev loss {{\n{chains}}}\n")
 
     def limit(self, i, mbit, queue_bytes):
-        """The port toward host `i` sends at that rate, and keeps so many octets, else drops."""
+        """Gives the port toward host `i` that rate and a queue of that length in octets."""
         run(f"ip netns exec {self.name} tc qdisc add dev p{i} root tbf rate {mbit}mbit "
             f"burst {max(2 * self.mtu, 16384)} limit {queue_bytes}")
 
@@ -201,7 +201,7 @@ def jain(shares):
 
 
 def median_of(runs, key):
-    """None where a run could not tell."""
+    """None if a run could not measure it."""
     values = [r[key] for r in runs]
     return None if None in values else statistics.median(values)
 

@@ -21,8 +21,8 @@ Both ends are pinned, one processor each, over a veth pair.
                                  4096, 65536
                   processor      processor time of both ends for 10^9 octets at 1,000 MB/s, asleep
                                  between completions; 65536, 1048576
-                  many_peers     messages of 64 octets to so many receivers in turn, all in one
-                                 process; 1, 8, 64
+                  many_peers     messages of 64 octets to 1, 8 or 64 receivers in turn, all in one
+                                 process
                 and from fabtests:
                   tagged_bw      fi_rdm_tagged_bw; 64, 4096, 65536, 1048576
                   rma_write      fi_rma_bw -o write; 4096, 1048576

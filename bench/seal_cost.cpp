@@ -118,7 +118,7 @@ class Run {
   uint64_t sealed_ = 0, opened_ = 0;
 };
 
-// Nanoseconds that the cipher alone takes for so many octets; 0: the program is missing.
+// Nanoseconds that the cipher alone takes for `octets` octets; 0: the program is missing.
 double openssl_ns(uint32_t octets, uint32_t seconds) {
   const std::string command = "openssl speed -mr -seconds " + std::to_string(seconds) + " -bytes " +
                               std::to_string(octets) + " -evp aes-256-gcm 2>/dev/null";

@@ -5,7 +5,7 @@ bench/fabric.py writes those that compare it with htsim.
 
 Usage: bench/simulator.py failure|speed|growth|swarm|howto UET_SIM
 
-failure: a permutation of 8 MB in which one uplink of eight of a leaf fails and nobody reroutes,
+failure: a permutation of 8 MB in which one uplink of eight of a leaf fails and no switch reroutes,
   with ten seeds.
 speed: processor time and memory of large runs; the machine is to do nothing else.
 growth: processor time from 128 to 8,192 hosts, and from 1,024 to 16,384 flows of 1,024 hosts, with
@@ -151,8 +151,8 @@ Bundle 1
 
 
 def run_tree(program, folder, hosts, flows_of_host, flow_bytes):
-    """Flows, packet hops and processor seconds. Each host sends that many flows at once, and gets
-    as many: so many permutations, drawn from a seed."""
+    """Flows, packet hops and processor seconds. Each host sends and receives `flows_of_host` flows
+    at once: that number of permutations, drawn from a seed."""
     topology, flows = folder / "tree.topo", folder / "flows.cm"
     topology.write_text(TREE.format(hosts=hosts, pods=hosts // 64))
     draw, lines = random.Random(1), []

@@ -14,7 +14,7 @@ namespace uet::pds {
 namespace {
 
 constexpr Psn kFirst{0xFFFF'FF00};  // the PSNs wrap soon
-constexpr uint32_t kLate = 8;       // one packet of so many comes late
+constexpr uint32_t kLate = 8;       // of this number of packets one comes late
 
 // A send window with a number of packets outstanding.
 class Sender {
