@@ -27,7 +27,7 @@ def names_in(text):
     names = re.findall(r"`([\w/]+)`", text)
     rest = re.sub(r"`[\w/]+`|\([^)]*\)|[\s,]", "", text)
     if rest not in ("", "nothing", "libfabric"):
-        raise Unreadable(f'"{text.strip()}" is no list of folders')
+        raise Unreadable(f'"{text.strip()}" is not a list of folders')
     return set(names)
 
 

@@ -12,7 +12,8 @@ def misuse(what):
 
 
 def read(text, args, flags=(), words=(0, 0)):
-    """The words of the command line, at least and at most so many; flags may be anywhere."""
+    """The words of the command line; `words` is their least and largest number. Flags may be
+    anywhere."""
     if "-h" in args or "--help" in args:
         print(text.strip())
         sys.exit(0)

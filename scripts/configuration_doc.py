@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Writes or checks docs/configuration.md from what the built provider tells libfabric.
+"""Writes or checks docs/configuration.md from the settings that the built provider defines.
 
 Usage: scripts/configuration_doc.py [--write] PROVIDER-DIR [ROOT]
 

@@ -24,7 +24,7 @@ Needs no root.
   -h, --help    this text
 
 Exit status: 0 when everything passed, 1 when something failed, 2 wrong usage, 77 when it is
-skipped: this is no Debian, its archive cannot be reached, or its libfabric is as new.
+skipped: this system is not Debian, its archive cannot be reached, or its libfabric is as new.
 HELP
 }
 

@@ -34,7 +34,7 @@ def inputs_of(archive):
     with tarfile.open(archive, "r:xz") as packed:
         for entry in packed:
             if not entry.isfile() or pathlib.PurePath(entry.name).name != entry.name:
-                raise tarfile.TarError(f"{entry.name} is no input")
+                raise tarfile.TarError(f"{entry.name} is not an input")
             yield entry.name, packed.extractfile(entry).read()
 
 

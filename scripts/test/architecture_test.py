@@ -102,7 +102,7 @@ def findings(root):
     for name in sorted(there - listed):
         yield f"the table of folders lacks {name}"
     for name in sorted(listed - there):
-        yield f"the table of folders has {name}, which is no folder"
+        yield f"the table of folders has {name}, which is not a folder"
     yield from unnamed_rooms(root, text)
     dot = (root / "docs/pictures/folders.dot").read_text()
     yield from arrows_without_include(root, dot)

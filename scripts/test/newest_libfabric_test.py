@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """When scripts/newest_libfabric.sh skips what it cannot download, and when that is a failure.
 
-An apt-get that says what it is told stands in for the system's.
+A script that prints a given text replaces the system's apt-get.
 """
 import os
 import pathlib

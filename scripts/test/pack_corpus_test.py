@@ -44,7 +44,7 @@ class PackCorpusTest(unittest.TestCase):
             out.addfile(tarfile.TarInfo("../elsewhere"), io.BytesIO())
         done = run("--unpack", self.archive, self.folder / "out")
         self.assertEqual(done.returncode, 1)
-        self.assertIn("is no input", done.stderr)
+        self.assertIn("is not an input", done.stderr)
         self.assertFalse((self.folder / "elsewhere").exists())
 
     def test_bad_usage(self):
