@@ -6,7 +6,7 @@ Usage: scripts/check_citations.py [--write] [ROOT]
   --write   write docs/compliance.md (without it, a stale file is a finding)
 
 Findings (exit 1): a cited id that the table does not have; a range of more than 40 ids in a test;
-a cited section of docs/architecture.md or decision that there is not; a requirement that no test
+a cited section of docs/architecture.md or decision that does not exist; a requirement that no test
 cites and docs/open-requirements.csv does not list with a reason; an entry of that list that
 matches nothing open any more; docs/compliance.md not as this program would write it.
 Exit 0: none of these. Exit 2: wrong usage.

@@ -8,16 +8,15 @@
 
 namespace uet::tss {
 
-#define UET_TSS_COUNTS(X)                                                                  \
-  X(in_auth_pkts)                                                                          \
-  X(out_auth_pkts)                                                                         \
-  X(in_auth_fail_pkts)                                                                     \
-  X(in_invalid)                                                                            \
-  X(in_invalid_sa)                                                                         \
-  X(in_late_pkts) X(in_binding_failure_pkts) X(out_invoke_fail) X(in_errored_pkts)         \
-      X(out_errored_pkts) X(in_rx_encryption_bypass_pkts) X(out_rx_encryption_bypass_pkts) \
-          X(in_replay) X(in_pdc_binding_fail) X(in_trim_unauth) X(key_derive)              \
-              X(key_derive_throttled)
+#define UET_TSS_COUNTS(X)                                                                        \
+  X(in_auth_pkts)                                                                                \
+  X(out_auth_pkts)                                                                               \
+  X(in_auth_fail_pkts)                                                                           \
+  X(in_invalid)                                                                                  \
+  X(in_invalid_sa) X(in_late_pkts) X(in_binding_failure_pkts) X(out_invoke_fail)                 \
+      X(in_errored_pkts) X(out_errored_pkts) X(in_rx_encryption_bypass_pkts)                     \
+          X(out_rx_encryption_bypass_pkts) X(in_replay) X(in_pdc_binding_fail) X(in_trim_unauth) \
+              X(key_derive) X(key_derive_throttled)
 
 enum class Count : uint8_t {
 #define X(name) name,

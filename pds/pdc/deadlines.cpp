@@ -53,7 +53,7 @@ void Deadlines::on_timer(Pdc& pdc, Instant now) {
 // T7, T12. False: the PDC is gone.
 bool Deadlines::check_close(Pdc& pdc, Instant& next, Instant now) {
   if (!pdc.end.is_awaited() || pdc.life.is_draining()) return true;
-  if (pdc.end.at() <= now && pdc.state() == PdcState::pending) {  // T7: in silence [PDS-052]
+  if (pdc.end.at() <= now && pdc.state() == PdcState::pending) {  // T7: no packet [PDS-052]
     res_.counters.add(Count::new_pdc_timeout);
     ending_.free_pdc(pdc, PdcEvent::expired, Outcome::unfinished, Remains::nothing, now);
     return false;

@@ -108,7 +108,7 @@ TEST_F(PairTest, LostAckIsRepairedByTheResend) {
   pair.expect_all_given_back();
 }
 
-// [PDS-075] A copy made by the network, without RETX and AR, is dropped in silence.
+// [PDS-075] A copy made by the network, without RETX and AR, is dropped without an answer.
 TEST_F(PairTest, CopiesMadeByTheNetworkAreNotDeliveredTwice) {
   Pair pair;
   pair.fate = [](const InPipe&) -> Fate { return {Pair::kDelay, Pair::kDelay + 1_us}; };

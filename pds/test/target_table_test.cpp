@@ -130,7 +130,7 @@ TEST(TargetTable, T6OtherStartGetsTheStartAgain) {
   EXPECT_TRUE(b.client.received.times.empty());
 }
 
-// [PDS-T7] PENDING, New_PDC_Time is over: freed in silence. -> CLOSED
+// [PDS-T7] PENDING, New_PDC_Time is over: freed without a packet. -> CLOSED
 TEST(TargetTable, T7PendingEndsInSilence) {
   TableBench b(asks_for_new_start());
   b.to_pending();

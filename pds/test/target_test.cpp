@@ -397,7 +397,7 @@ TEST_F(TargetTest, AckRequest) {
 }
 
 // [PDS-V10, PDS-161, PDS-163, PDS-071]
-TEST_F(TargetTest, ControlPacketsThatHaveNoBusinessHere) {
+TEST_F(TargetTest, ControlPacketsOfTheWrongDirectionAreRefused) {
   Bench b;
   b.open_target();
   b.rx_header(b.control(CtlType::close_req, 1001));

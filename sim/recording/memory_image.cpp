@@ -31,7 +31,7 @@ std::string MemoryImage::add(const Block& block) {
 
 std::string MemoryImage::write(const Content& content) {
   if (!has(content.piece) || content.octets.size() != content.piece.length) {
-    return "it writes to memory that there is not";
+    return "it writes to memory that does not exist";
   }
   if (content.piece.length == 0) return {};
   std::copy(content.octets.begin(), content.octets.end(), find(content.piece));

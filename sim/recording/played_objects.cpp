@@ -7,7 +7,7 @@
 namespace uet::recording {
 
 bool PlayedObjects::is_there(bool found, const char* what) {
-  if (!found) script_.fail(std::string("it names ") + what + " that there is not");
+  if (!found) script_.fail(std::string("it names ") + what + " that does not exist");
   return found;
 }
 

@@ -21,7 +21,7 @@ void Player::play(const Record& record) {
   ++outcome_.calls;
   script_.call_is_at(last_);
   if (record.kind != Kind::create && fep_ == nullptr) {
-    return script_.fail("a call of an endpoint that there is not");
+    return script_.fail("a call of an endpoint that does not exist");
   }
   if (record.kind <= Kind::add_region) {
     play_set_up(record);

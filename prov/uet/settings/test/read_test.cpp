@@ -106,8 +106,8 @@ TEST(ReadSettingsTest, UnknownNamesDoNothing) {
             std::string::npos);
 }
 
-// [LF-135] There is no setting of this name, but a user who asks for protection must not get an
-// endpoint without it.
+// [LF-135] There is no setting of this name. If a user sets it to ask for protection, no endpoint
+// may be offered without it.
 TEST(ReadSettingsTest, ProtectionThatDoesNotExistIsNotPromised) {
   for (const char* const value : {"1", "2", "yes"}) {
     const SettingsRead read = read_settings({{"DATA_PROTECT", value}});
