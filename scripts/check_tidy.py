@@ -13,6 +13,7 @@ import sys
 import arrows
 import class_sizes
 import command_line
+import plain_words
 
 COLUMNS = 100
 FILE_LINES = 500
@@ -230,6 +231,7 @@ def main():
             continue
         text = raw.decode("utf-8", "replace")
         check_head_comment(path, text, report)
+        plain_words.check_words(path, text, report)
         if path.startswith("docs/reference/"):
             continue
         check_text(path, text, report)

@@ -153,7 +153,7 @@ TEST_F(ShmIoTest, APeerThatEndsLeavesNothingAndOneThatComesBackIsFoundAgain) {
   EXPECT_EQ(a_->departures(), 0u);
   EXPECT_EQ(mapped_rings(), 0u);
   EXPECT_LE(open_descriptors(), alone + 1);  // a socket of the entropy value that was used
-  send(*a_, to, "to nobody");
+  send(*a_, to, "to a closed port");
   const std::vector<PathError> errors = errors_within_a_second(*a_);
   EXPECT_FALSE(errors.empty());
 

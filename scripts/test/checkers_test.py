@@ -209,6 +209,27 @@ class CheckTidyTest(Tree):
         self.assertEqual(run("check_tidy.py", self.root)[0], 0)
 
     # [LF-104, LF-105] One header decides which libfabric this is, by no macro that may be gone.
+    def test_words_that_are_not_plain(self):
+        for path, text, line, phrase in [
+                ("base/a.cpp", "// A.\n// A name of ours.\nint x;\n", 2, "of ours"),
+                ("base/a.cpp", '// A.\nconst char* t = "waits For Ever";\n', 2, "for ever"),
+                ("base/a.cpp", "// A.\n// Looks in\n// vain.\nint x;\n", 2, "in vain"),
+                ("base/a.cpp", '// A.\nconst char* t = "told "\n    "to wait";\n', 2,
+                 "told to wait"),
+                ("tools/a.py", '"""A."""\n# Whoever calls it.\n', 2, "whoever"),
+                ("docs/a.md", "# A\n\nRefusals are borne.\n", 3, "borne")]:
+            with self.subTest(text):
+                self.assertIn(f'{path}:{line}: "{phrase}" is not plain: ',
+                              self.finding(path, text))
+                (self.root / path).unlink()
+
+    def test_plain_words_pass(self):
+        self.write("base/a.cpp", "// For every packet of four octets.\n"
+                                 "constexpr int whoever_ = 1;  // a name in code, not in words\n")
+        self.write("docs/reference/a.md", "Of ours.\n")
+        code, out = run("check_tidy.py", self.root)
+        self.assertEqual(code, 0, out)
+
     def test_conditions_on_libfabric(self):
         for line in ("#ifdef FI_MR_BASIC", "#if defined(FI_RESCAN)", "#ifndef FI_ORDER_NONE",
                      "#if FI_MAJOR_VERSION >= 2", "#  elif FI_MINOR_VERSION > 1"):

@@ -182,8 +182,8 @@ pds::Verdict Incoming::on_msg_error(RxMessage& m, const Request& q) {
   return verdict;
 }
 
-// Answered like any request, unless it asks for an unknown message: then its initiator waits in
-// vain. [SES-051, SES-091]
+// Answered like any request. One that asks for an unknown message gets an error, because its
+// initiator waits for reads that will not come. [SES-051, SES-091]
 pds::Verdict Incoming::on_no_op(const Request& q) {
   if (!MemoryRegions::is_provider_key(q.match_bits) || pulls_.is_known(q.peer, q.match_bits)) {
     return pds::Verdict::accepted();
