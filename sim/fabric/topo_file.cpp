@@ -107,7 +107,7 @@ Tree read_topo(const std::string& path, const LinkDefaults& defaults) {
   std::ifstream in(path);
   if (!in) throw TopologyError(path + ": cannot open this file; it is no topology like fattree:4");
   in.peek();  // a folder can be opened, but not read
-  if (in.bad()) throw TopologyError(path + ": cannot read it; name a file, not a folder");
+  if (in.bad()) throw TopologyError(path + ": cannot be read; it must be a file");
   const std::string text{std::istreambuf_iterator<char>(in), std::istreambuf_iterator<char>()};
   return parse_topo(text, path, defaults);
 }

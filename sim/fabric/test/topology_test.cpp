@@ -116,7 +116,7 @@ TEST(TopologyFileTest, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(says("Nodes four\n"), "f.topo:1: expected a number, found 'four'");
   EXPECT_EQ(says("Nodes 4\nColour 3\n"), "f.topo:2: unknown key 'colour'");
   EXPECT_EQ(says("Nodes\n"), "f.topo:1: 'nodes' has no value");
-  EXPECT_EQ(says("Nodes 4 5\n"), "f.topo:1: '5' is too much");
+  EXPECT_EQ(says("Nodes 4 5\n"), "f.topo:1: unexpected '5' after the value");
   EXPECT_EQ(says("Tiers 2\nTier 2\n"), "f.topo:2: there is no tier 2");
   EXPECT_EQ(says("# nothing\n"), "f.topo:1: the number of Nodes is missing");
   std::string text = kSmall;
@@ -124,7 +124,7 @@ TEST(TopologyFileTest, MistakesAreNamedWithTheirLine) {
   EXPECT_EQ(says(text),
             "f.topo:17: the radix down of tier 1 is not the number of tier 0 switches in a pod");
   EXPECT_EQ(problem([] { make_topology("/nowhere.topo"); }),
-            "/nowhere.topo: no file that can be read, and not fattree:K or the like");
+            "/nowhere.topo: cannot open this file; it is no topology like fattree:4");
 }
 
 TEST(GenerateTest, AFatTreeHasTheHostsOfItsRadix) {
