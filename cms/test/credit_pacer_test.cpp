@@ -5,7 +5,7 @@
 namespace uet::cms::credit_pacer {
 namespace {
 
-// [CMS-130] A source waits for its highest target, less its grants.
+// [CMS-130] The backlog of a source is its highest target less its grants.
 TEST_F(CreditPacerTest, TheBacklogIsTheTargetLessTheGrants) {
   EXPECT_EQ(ask(1, 100), DemandNews::taken);
   EXPECT_EQ(backlog(1), 100u);
@@ -224,8 +224,8 @@ TEST_F(CreditPacerTest, ASourceMayRestart) {
   EXPECT_EQ(pacer_->granted({1, 0}), 0u);
 }
 
-// [CMS-139] Granted once more after it fell silent, for 4 timeouts, a source is left out. It comes
-// back when it asks again.
+// [CMS-139] A source that is silent for 4 timeouts gets one more grant, and then leaves the ring.
+// It comes back when it asks again.
 TEST_F(CreditPacerTest, ASilentSourceLeavesTheRing) {
   ask(1, 900);
   ask(2, 900);

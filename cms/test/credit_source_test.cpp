@@ -100,7 +100,8 @@ TEST_F(CreditSourceTest, TheFirstAnswerEndsTheTrust) {
   EXPECT_EQ(source_.credit_bytes(), 2560);
 }
 
-// [CMS-122] What was spent on trust beyond the credit stays spent.
+// [CMS-122] Octets that were sent on trust, beyond the credit, remain a debt after the first
+// answer.
 TEST_F(CreditSourceTest, TheFirstAnswerPaysNoDebt) {
   send(38);
   source_.on_feedback();

@@ -117,7 +117,7 @@ TEST(EntropyPathsTest, CongestedPathsGetLess) {
   }
 }
 
-// [CMS-155] It comes back after the path does.
+// [CMS-155] The entropy value is used again after its path was repaired.
 TEST(EntropyPathsTest, AHealedPathIsUsedAgain) {
   for (const auto after_loss : {AfterLoss::rest, AfterLoss::exclude}) {
     Config config = fabric_config(Spraying::bitmap);

@@ -62,8 +62,8 @@ TEST_F(RestingEntropyTest, AnEvIsPassedOverAsOftenAsItsPenaltySays) {
   EXPECT_EQ(resting_.penalty(3), 0u);
 }
 
-// [CMS-154] However often it is passed over, a marked EV rests a round trip, and from whichever
-// time the round trips are counted.
+// [CMS-154] A marked EV rests for at least a round trip, however often it was skipped, and at any
+// phase of the counted round trips.
 TEST_F(RestingEntropyTest, AMarkedEvRestsAtLeastARoundTrip) {
   for (int64_t began = 0; began < 24; ++began) {
     restart(AfterLoss::rest);

@@ -44,8 +44,9 @@ TEST_F(NsccFarTest, AFewLossesDoNotEndTheDoubling) {
   EXPECT_EQ(packets(), 62.5);
 }
 
-// [CMS-197] 31 of 128 packets, of which the window has given seven, are too many for chance: half
-// of it is left, and doubles no more. Of what has arrived a sixteenth may be lost besides.
+// [CMS-197] 31 of 128 packets are lost; the window was already reduced for seven of them. Random
+// losses alone are not that many: the window is halved, and doubles no more. A sixteenth of the
+// arrived packets may be lost in addition.
 TEST_F(NsccFarTest, ManyLossesEndTheDoubling) {
   for (const uint32_t arrived : {0u, 24u}) {
     nscc_ = Nscc(software_config());

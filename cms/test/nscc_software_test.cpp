@@ -109,7 +109,7 @@ TEST_F(NsccSoftwareTest, ALongerPathCountsAsAQueueForALimitedTime) {
   EXPECT_GT(window(), 64u * kPacket);
 }
 
-// A few late samples, because a host slept, are no queue.
+// A few late samples, because a host slept, do not count as a queue.
 TEST_F(NsccSoftwareTest, AFewLateSamplesAreNoMark) {
   round(50_us);
   const uint64_t before = window();

@@ -105,7 +105,7 @@ TEST_F(TfcSourceTest, APacketThatWasNotLostCountsOnce) {
   EXPECT_EQ(source.free_cells(), 10);
 }
 
-// [CMS-147] The same, where an answer comes before it is sent again.
+// [CMS-147] The same, but the packet is answered before it is sent again.
 TEST_F(TfcSourceTest, APacketThatArrivedAfterAllHasItsCells) {
   source.on_sent(pdc, 2040);
   source.on_lost(pdc, 2040);

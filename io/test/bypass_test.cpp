@@ -221,9 +221,9 @@ TEST_F(BypassTest, AUserWithoutTheRightToLookGetsTheReason) {
   EXPECT_EQ(why(), "cannot ask nftables: Operation not permitted");
 }
 
-// struct ipt_getinfo, whose header file does not compile as C++: the query makes the table. 0, or
-// an errno: ENOPROTOOPT and ENOENT where the kernel has no such tables, EAFNOSUPPORT where it has
-// no IPv6.
+// Creates an iptables table by a query with struct ipt_getinfo, whose header file does not compile
+// as C++. Returns 0 or an errno: ENOPROTOOPT and ENOENT if the kernel has no such tables,
+// EAFNOSUPPORT if it has no IPv6.
 int make_older_table(int family, int level) {
   struct {
     char name[32] = "filter";

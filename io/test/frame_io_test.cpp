@@ -148,8 +148,8 @@ TEST_F(FrameIoTest, PacketsForTheStackGoTogether) {
   EXPECT_EQ(receive(*b, 1).size(), 1u);
 }
 
-// Streams: GSO on the way out, super-packets that fit no slot on the way in, in both directions
-// between the two backends.
+// Streams in both directions between the two backends: transmitted by GSO, received as
+// super-packets that are longer than a slot.
 TEST_F(FrameIoTest, StreamsArriveWholeAndInOrder) {
   const auto frames = open_frames(here(0));
   const auto udp = open(here(1));
@@ -236,7 +236,7 @@ TEST_F(FrameIoTest, PayloadThatIsGoneIsRefusedAsByUdp) {
   ::munmap(gone, 4096);
 }
 
-// A ring of the default size where the system's default is asked for.
+// If the system's default buffer size is requested, the ring has its default size.
 TEST_F(FrameIoTest, TheSystemsBufferSizeLeavesARing) {
   const auto a = open_frames(here(0));
   UdpOptions system = here(1);

@@ -79,7 +79,7 @@ TEST_F(ReadPaceTest, AShortWaitDoesNotEndAStream) {
   EXPECT_TRUE(rests_after(0));
 }
 
-// Messages that answer each other, faster than a pause: a rest brings one of them.
+// Messages that answer each other, faster than a pause: only one of them arrives during a rest.
 TEST_F(ReadPaceTest, ARestThatBringsOneMessageEndsAStream) {
   stream(2 << 20);
   now_us_ += 40;

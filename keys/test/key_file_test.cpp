@@ -34,7 +34,7 @@ std::string problem_of(const std::string& text) {
   return "";
 }
 
-// [TSS-037, TSS-051, TSS-054, TSS-077, TSS-105] What is not given.
+// [TSS-037, TSS-051, TSS-054, TSS-077, TSS-105] The defaults of fields that the file lacks.
 TEST(KeyFileTest, MissingFieldsHaveTheirDefaults) {
   const KeyFile file = parse(domain());
   ASSERT_EQ(file.domains.size(), 1u);
@@ -163,7 +163,7 @@ TEST(KeyFileTest, AServerListsItsClients) {
             "keys.toml:1: clients: only a domain of mode server has clients");
 }
 
-// [TSS-088] The only sources that a domain takes: addresses, or SSIs where it has them.
+// [TSS-088] Members are the only sources that a domain accepts: addresses, or SSIs if it has them.
 TEST(KeyFileTest, ADomainListsItsMembers) {
   const KeyFile file = parse(domain("members = [\"10.0.0.5\", \"fd00::6\"]\n"));
   const DomainEntry& one = file.domains.at(0);

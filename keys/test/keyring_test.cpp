@@ -225,7 +225,7 @@ TEST_F(KeyringTest, ADomainThatComesBackRestarts) {
   EXPECT_FALSE(a.seal(b, kBegin + 60_s).empty()) << "the old end is forgotten";
 }
 
-// By the calendar, from the reload on.
+// A key is used until its time of expiry, and not at all if it is read later.
 TEST_F(KeyringTest, AKeyExpires) {
   write(domain(0, key(0, '1', "expires = 2027-01-15T08:00:10Z\n")));  // kUnix + 10
   Process a(paths("a"), 1);

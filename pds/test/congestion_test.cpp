@@ -153,7 +153,7 @@ TEST_F(CongestionTest, ResendsObeyTheWindowAndGoFirst) {
   EXPECT_EQ(b.lines(), (std::vector<std::string>{"REQ psn +0 retx ar clear -1"}));
 }
 
-// [PDS-240] What a PDC that failed had in flight makes room for others.
+// [PDS-240] When a PDC fails, its octets in flight leave the window, which has room for other PDCs.
 TEST_F(CongestionTest, AFailedPdcGivesItsRoomBack) {
   Bench b(config(), window_of(16));
   ASSERT_EQ(b.open_initiator(16).size(), 16u);

@@ -140,8 +140,8 @@ std::string counts(const Bench& b) {
          std::to_string(s.inflight_bytes);
 }
 
-// [CMS-014, CMS-016, CMS-018, CMS-019, CMS-020] Backlog, octets to be sent again and octets in
-// flight, all zero at first: what each event makes of them.
+// [CMS-014, CMS-016, CMS-018, CMS-019, CMS-020] How each event changes the backlog, the octets to
+// be sent again and the octets in flight, which are zero at first.
 TEST_F(ContextStateTest, EachEventChangesItsCounts) {
   Config one_pdc = credit_pds();
   one_pdc.pdcs_per_key = 1;

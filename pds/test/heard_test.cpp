@@ -24,7 +24,7 @@ class HeardTest : public ::testing::Test {
     receive();
     return b.peers[peer(b)].last_heard == b.now;
   }
-  // The peer opens a PDC, and has not shown that it is where it says it is.
+  // The peer opens a PDC, and has not proved that it receives packets at its address.
   static void open_unproven(Bench& b) {
     b.proves = false;
     b.open_target();

@@ -435,9 +435,9 @@ TEST_F(InitiatorTest, AResendTakesAnotherEntropyValue) {
   EXPECT_NE(again[0].ev, first[0].ev);
 }
 
-// [PDS-254] The answer is to the first transmission, which was a time-out of 5 ms before the
-// resend, at least: the round trip took no less than 9 ms. The next time-out is 4 x 9 ms, and twice
-// that for what timed out before, 68 ms from here.
+// [PDS-254] The answer is to the first transmission, which was sent at least a time-out of 5 ms
+// before the resend: the round trip took at least 9 ms. The next time-out is 4 x 9 ms, and twice
+// that for a packet that timed out before: 68 ms from here.
 TEST_F(InitiatorTest, AnAnswerToTheFirstTransmissionMakesTimeOutsLonger) {
   Bench b;
   b.open_initiator(2);

@@ -19,8 +19,8 @@ class PeerRangeTest : public ::testing::Test {
     cms.window_bytes_max = 4000 * 4300;
     return cms;
   }
-  // Acknowledges by a plain ACK, up to `cack` after the start; returns how many requests follow,
-  // those included that went back to wait for their turn.
+  // Acknowledges by a plain ACK, up to `cack` after the start; returns the number of requests that
+  // follow, including those that were set aside before.
   size_t acknowledge(Bench& b, int cack) const {
     b.rx_header(b.ack(b.start + cack));
     b.elapse(config_.nack_retx + 2_us);

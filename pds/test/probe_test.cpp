@@ -221,7 +221,7 @@ TEST_F(ProbeTest, RefusalEndsProbesTowardThatPeer) {
   EXPECT_EQ(b.client.failed.size(), 2u);
 }
 
-// [PDS-163, PDS 10.2 0x19] The refusals of two Probes that went before the first of them was heard.
+// [PDS-163, PDS 10.2 0x19] Two Probes were sent before the refusal of the first one arrived.
 TEST_F(ProbeTest, EveryRefusalOfAProbeIsHarmless) {
   Bench b(config_);
   b.open_initiator(3);

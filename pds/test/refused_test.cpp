@@ -412,8 +412,8 @@ class UntrackedTest : public RefusedTest {
   std::optional<Bench> b_;
 };
 
-// One look for each packet and one for each NACK_Retx_Time at most; a look at each packet in each
-// NACK_Retx_Time would be 21,577.
+// Each packet that is set aside is examined once, and one packet in each NACK_Retx_Time. Examining
+// each packet in each NACK_Retx_Time would be 21,577 times.
 TEST_F(UntrackedTest, EachPacketSetAsideCostsOneLook) {
   EXPECT_LE(looks_until(b_->now + 100_ms), 1000u + 50u);
 }

@@ -76,7 +76,7 @@ TEST_F(TargetCloseTest, CloseOverReturnDataFails) {
 }
 
 // [PDS-T14, PDS-I13] The ACK of the last return packets was lost: the peer is asked for it, the
-// Close is not acknowledged until it has come, and nothing fails. Asked is once for each packet.
+// Close is not acknowledged until it has come, and nothing fails. The peer is asked once a packet.
 TEST_F(TargetCloseTest, CloseAfterALostAckOfReturnData) {
   Bench b;
   EXPECT_EQ(owe(b, 2048), 2u);

@@ -147,8 +147,8 @@ TEST_F(TargetLimitsTest, ForgedSourcesAreReclaimed) {
   EXPECT_GT(b.count(Count::pdc_reclaimed), 30u);
 }
 
-// [PDS-101, PDS-102] Responses above a gap leave room for the packet that fills it; clears being
-// cumulative, nothing else could ever free them.
+// [PDS-101, PDS-102] Responses above a gap leave room for the packet that fills it. Clears are
+// cumulative, so only that packet can free these responses.
 TEST_F(TargetLimitsTest, GapCanAlwaysBeFilled) {
   config_.gd_per_pdc = 2;
   Bench b(config_);

@@ -75,7 +75,8 @@ TEST_F(TrimTest, ReceivedRequestIsAcknowledged) {
   EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
-// [CMS-167] Also when it asks for no answer: the switch does not know which packets were received.
+// [CMS-167] A received packet that comes again and was cut is acknowledged even without AR: the
+// switch does not know which packets were received.
 TEST_F(TrimTest, ReceivedRequestIsAcknowledgedUnasked) {
   Bench b;
   b.open_target();
@@ -235,7 +236,7 @@ TEST_F(TrimTest, ASecuredPacketThatWasCutDoesNothingElse) {
   EXPECT_EQ(b.client.received.times.size(), 1u);
 }
 
-// [TSS-081, TSS-145, T-37] 1,000 in a second for each source, or as configured.
+// [TSS-081, TSS-145, T-37] At most 1,000 NACKs a second go to a source, or as many as configured.
 TEST_F(TrimTest, NacksForSecuredPacketsThatWereCutAreLimited) {
   Config config;
   for (const uint32_t per_second : {config.trim_nacks_per_second, 50u}) {

@@ -128,7 +128,7 @@ TEST(ValidationTable, V9OtherModeIsRefused) {
                         {"NACK PDC_MODE_MISMATCH psn 1001 from own to 7 payload 1001"}));
 }
 
-// [PDS-V10] Beyond the Close; and packets that no state allows.
+// [PDS-V10] Packets with a PSN beyond the Close, and packets that no state allows.
 TEST(ValidationTable, V10StateMustAllowIt) {
   expect_outcome(
       {.after_close = true},

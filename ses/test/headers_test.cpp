@@ -147,7 +147,8 @@ TEST_F(HeadersTest, AnUntaggedSendHasNoTag) {
       << hex(p.octets);
 }
 
-// [SES-042, SES-074] One packet only; and no request whose answer is a separate message.
+// [SES-042, SES-074] The short header is for messages of one packet, and not for requests whose
+// answer is a separate message.
 TEST_F(HeadersTest, LongMessagesAndReadsKeepTheStandardHeader) {
   begin({.medium = true, .small = true});
   Octets room(5000);

@@ -194,7 +194,8 @@ TEST_F(OwnedTest, UselessReceivesFail) {
   EXPECT_TRUE(is_balanced());
 }
 
-// The owner gives a receive once, so there is room to report its failure before it is asked.
+// The owner gives a receive once. So room to report its failure is booked before the owner is
+// asked.
 TEST_F(OwnedTest, UselessReceivesNeedRoomToFail) {
   Octets room(100);
   pieces_ = kIovMax + 1;

@@ -50,7 +50,7 @@ TEST(ProfilePartTest, TheCommonProfilesAreThoseOfBothEnds) {
   EXPECT_EQ(common_profiles(kEveryProfile, 0xFF), kEveryProfile);  // other bits are no profiles
 }
 
-// [SES-186, SES-103] The row of each opcode; what no row names is in every profile.
+// [SES-186, SES-103] The row of each opcode. Features that no row names are in every profile.
 TEST(ProfilePartTest, EachOpcodeBelongsToARow) {
   using wire::SesOpcode;
   struct Case {

@@ -169,7 +169,8 @@ TEST_F(RoomTest, AHalfKeptMessageWaitsOrComesAgain) {
   EXPECT_EQ(give(b, 5, pds::Mode::rud), "NO_MATCH");
   EXPECT_EQ(give(a, 4, pds::Mode::rod), "accept") << "the other one gave its page back";
   EXPECT_EQ(give(a, 8, pds::Mode::rod), "nack NO_RESOURCE");
-  // Ten minutes later it is still there, for its packets are asked for again and again.
+  // Ten minutes later the message is still there, because its packets are requested again and
+  // again.
   for (int second = 0; second < 600; ++second) {
     now_ = now_ + Duration::seconds(1);
     b_->advance(now_);

@@ -124,7 +124,7 @@ TEST_F(SnapshotPartTest, AnOperationThatWaits) {
   wheel.cancel(m.timer);
 }
 
-// What was never refused and has no timer says so; every state has a name.
+// A snapshot shows that an operation was never refused and has no timer; every state has a name.
 TEST_F(SnapshotPartTest, AnOperationInEachState) {
   Endpoint& ep = open();
   TxMessage& m = operation(ep);

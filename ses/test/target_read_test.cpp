@@ -29,8 +29,8 @@ TEST_F(TargetReadTest, APacketOfAnEndingPdcCountsAsNotReceived) {
   EXPECT_EQ(count(Counter::rx_length_violation), 0u);
 }
 
-// [SES-074, SES-144, SES-146] Few octets go in the ACK, with the name of the read, and are kept
-// until the initiator clears them.
+// [SES-074, SES-144, SES-146] A short answer goes in the ACK, with the message ID of the read, and
+// is kept until the initiator clears it.
 TEST_F(TargetReadTest, DataInAnAckNamesItsReadAndIsKept) {
   const Octets memory = pattern(16);
   const pds::Verdict v = standard(read_of(expose(memory), 16), 0);

@@ -203,8 +203,8 @@ TEST_F(TargetTest, KeysRightsAndBoundsAreChecked) {
   EXPECT_EQ(said(standard(write_to(key, 1), 1)), "BAD_MKEY");
 }
 
-// [SES-049, SES-021, SES-107, SES-113, SES-170, T-19, T-26] What may not change inside a message,
-// and that its error sticks.
+// [SES-049, SES-021, SES-107, SES-113, SES-170, T-19, T-26] Fields that may not change inside a
+// message; after a change the whole message has an error.
 TEST_F(TargetTest, AMessageThatChangesIsErrored) {
   Octets memory(5000);
   const uint64_t key = expose(memory);

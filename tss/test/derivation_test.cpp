@@ -74,7 +74,7 @@ TEST(VectorTest, TheAuthenticatedDataIsThatOfEveryPacket) {
   EXPECT_EQ(compared, 18U);
 }
 
-// [TSS-025] The checksum covers the ICV: it cannot be covered by it.
+// [TSS-025] The checksum of UDP covers the ICV, so the ICV cannot cover the checksum.
 TEST(AadTest, TheChecksumOfUdpCountsAsZero) {
   Aad aad(IpAddress::v4(0x0A000001), IpAddress::v4(0x0A000002), octets_of("c24212b90044abcd"));
   EXPECT_EQ(hex_of(aad.span()), "0a0000010a000002c24212b900440000");

@@ -4,7 +4,7 @@
 namespace uet::tss::test {
 namespace {
 
-// [TSS-071] 256 counters wide here.
+// [TSS-071] The window of this test has 256 counters.
 TEST(ReplayWindowTest, EachCounterIsTakenOnce) {
   std::vector<uint64_t> words(4);
   ReplayWindow window;
@@ -79,7 +79,7 @@ TEST_F(FloodTest, ARepeatedPacketWithoutAPdcIsRefused) {
   EXPECT_EQ(b_->verdict(with_pdc, kThere), "ok");
 }
 
-// [TSS-071] Optional for all packets, and off for sources that count several times.
+// [TSS-071] The check for repeated packets is optional, and off for sources with several counters.
 TEST_F(FloodTest, TheCheckOfRepeatsIsAChoice) {
   DomainTerms terms = terms_of(Mode::cluster);
   terms.checks_all_replays = true;
@@ -178,7 +178,7 @@ TEST_F(FloodTest, JunkStopsADomainOnlyWhereThatIsWanted) {
   EXPECT_EQ(DomainTerms().forgery_action, ForgeryAction::alarm);
 }
 
-// [TSS-107] By the second, not since the beginning.
+// [TSS-107] Forged packets are counted for each second, not since the beginning.
 TEST_F(FloodTest, ForgedPacketsAreCountedByTheSecond) {
   DomainTerms terms = terms_of(Mode::cluster);
   terms.forgeries_max = 3;

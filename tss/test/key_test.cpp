@@ -25,7 +25,7 @@ TEST(KeyLineTest, ACommentIsNeitherAKeyNorAnError) {
   }
 }
 
-// [TSS-024, TSS-037] What is not given.
+// [TSS-024, TSS-037] The defaults of fields that the line lacks.
 TEST(KeyLineTest, MissingFieldsHaveTheirDefaults) {
   const KeyLine parsed = parse_key_line("an=1 mode=cluster key=" + kSecret + " sdi=0xabcdef  # x");
   ASSERT_TRUE(parsed.key.has_value()) << parsed.problem;

@@ -85,7 +85,8 @@ TEST_F(RudiTargetPartTest, TheClientMayRefuse) {
   EXPECT_FALSE(rudi_.has_work());
 }
 
-// [T-41] What one source sends above its rate costs the others nothing: a tenth of it at once.
+// [T-41] Requests of a source above its rate are dropped, and do not affect other sources. A tenth
+// of a second's requests may come at once.
 TEST_F(RudiTargetPartTest, ASourceHasARate) {
   res_.config.source_packets_per_second = 20;
   for (uint32_t id = 1; id <= 4; ++id) EXPECT_EQ(give(id), NackCode::none);

@@ -1,4 +1,5 @@
-// Which PDCs go when PDCs become few, and who may open one more. [PDS-181, PDS-253]
+// Which PDCs are reclaimed when free PDCs are few, and which peers may open one more. [PDS-181,
+// PDS-253]
 #include "pds/door/reclaim.h"
 
 #include "pds/test/all_parts.h"
@@ -78,8 +79,8 @@ TEST_F(ReclaimPartTest, AnInitiatorClosesByItself) {
   EXPECT_EQ(calls(), Calls{"begin_close"});
 }
 
-// [PDS-176, PDS-181] A half-open PDC is most likely forged: it goes after a while, and if it was
-// not, a tombstone answers its owner.
+// [PDS-176, PDS-181] The source of a half-open PDC is most likely forged: the PDC is freed after a
+// while. If the source was not forged, a tombstone answers it.
 TEST_F(ReclaimPartTest, AHalfOpenPdcGoesAfterAWhile) {
   idle_for(res_.config.close_req, false);
   idle_for(res_.config.close_req - Duration::milliseconds(1), false);

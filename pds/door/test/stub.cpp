@@ -1,5 +1,4 @@
-// Proofs, replies, shares and secured starts, and who may open a PDC, as the tests of other parts
-// see them.
+// Proofs, replies, shares, secured starts and the door, as the tests of other parts see them.
 #include "pds/door/door.h"
 #include "pds/door/origin.h"
 #include "pds/door/proofs.h"

@@ -25,7 +25,7 @@ class CloseStepsPartTest : public AllParts {
   const Tombstone* grave() const { return table_.find_tombstone(peer_, kPeerId, kFirst); }
 };
 
-// [PDS-170] The Close Request of a target goes once.
+// [PDS-170] A target sends its Close Request once.
 TEST_F(CloseStepsPartTest, ATargetAsksOnce) {
   Pdc& pdc = target();
   closing_.ask_close(pdc, kNow);

@@ -86,8 +86,8 @@ TEST_F(EndingPartTest, APdcInSynEndsAtOnce) {
   EXPECT_EQ(table_.size(), 0u);
 }
 
-// [PDS-176] What a target has executed may come again: a tombstone refuses it for as long as peers
-// are waited for. Not after an abort, which leaves nothing behind.
+// [PDS-176] Requests that a target has executed may be resent: a tombstone refuses them for the
+// peer time-out. After an abort there is no tombstone.
 TEST_F(EndingPartTest, AFailedTargetIsRemembered) {
   Pdc& pdc = counted_target();
   pdc.rx.accept(res_.rx_pool, kFirst, false);
@@ -102,8 +102,8 @@ TEST_F(EndingPartTest, AFailedTargetIsRemembered) {
   EXPECT_EQ(grave(), nullptr);
 }
 
-// [PDS-190] The peer is gone, and its end of the idle PDCs as well: the next message shall not use
-// one of them.
+// [PDS-190] The peer is gone, so its ends of idle PDCs are gone, too: the next message must not use
+// one of these PDCs.
 TEST_F(EndingPartTest, IdlePdcsTowardALostPeerClose) {
   Pdc& failing = counted_initiator();
   Pdc& idle = counted_initiator();

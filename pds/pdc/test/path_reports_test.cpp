@@ -31,7 +31,7 @@ TEST_F(PathReportsPartTest, ReportsOfAnUnreachablePeerMakeASeries) {
   EXPECT_EQ(counted(Count::unreachable_reports), 3u) << "that one is not known";
 }
 
-// [PDS-250] A report about no packet that is under way may be forged, and changes nothing.
+// [PDS-250] A report about a packet that is not in flight may be forged, and changes nothing.
 TEST_F(PathReportsPartTest, AReportAboutNoPacketIsIgnored) {
   Pdc& pdc = initiator();
   send(pdc, 1);

@@ -396,8 +396,8 @@ TEST_F(InboxPartTest, AControlPacketThatFitsIsHeard) {
   }
 }
 
-// An ACK Request: what was received is answered, what was not is refused, so that the data comes.
-// [PDS-A10]
+// [PDS-A10] An ACK Request for a received packet is answered by an ACK; one for a missing packet is
+// answered by a NACK, so that its data is sent again.
 TEST_F(InboxPartTest, AnAckRequestTellsWhetherAPacketArrived) {
   Pdc& pdc = target();
   admit(pdc, 0);

@@ -70,7 +70,8 @@ TEST_F(LastRequestPartTest, TheNextRequestIsReadFromTheLastOne) {
   }
 }
 
-// [PDS-060] Each bit of the header counts, and what the network says of the packet.
+// [PDS-060] A repeated header is recognised only if each of its bits, its source and its marks are
+// the same.
 TEST_F(LastRequestPartTest, APacketThatDiffersIsAnotherOne) {
   const wire::Request next = request(501, -8);
   for (uint32_t at = 0; at < wire::Request::kSize; ++at) {

@@ -45,7 +45,7 @@ TEST_F(RxWindowTest, GapHoldsTheCumulativeAck) {
   EXPECT_TRUE(window_.all_received_below(Psn(103)));
 }
 
-// [PDS-081] A stored response holds it as well, though everything has arrived.
+// [PDS-081] A stored response holds the cumulative ACK back, although all packets have arrived.
 TEST_F(RxWindowTest, HeldPsnHoldsTheCumulativeAck) {
   open(Psn(100));
   window_.accept(pool_, Psn(100), false);

@@ -1,4 +1,4 @@
-// Congestion contexts: who shares one, and when it goes. [PDS 2, PDS-247]
+// Congestion contexts: which PDCs share one, and when it is freed. [PDS 2, PDS-247]
 #include "pds/schedule/contexts.h"
 
 #include "pds/test/all_parts.h"

@@ -42,7 +42,7 @@ TEST_F(InitiatorsPartTest, APdcIsOpenedForAFlow) {
   EXPECT_TRUE(pdc->timer.is_armed());
 }
 
-// [PDS-018, PDS-181] None is free: some are reclaimed, and the flow tries again.
+// [PDS-018, PDS-181] If no PDC is free, some are reclaimed, and the flow tries again.
 TEST_F(InitiatorsPartTest, WithoutAPdcOthersAreReclaimed) {
   Flow& f = flow();
   while (table_.allocate(true, random_) != nullptr) {

@@ -1,4 +1,4 @@
-// The order in which a batch is filled, and who gets a turn. [PDS 6, PDS-244]
+// The order in which a batch is filled, and which PDCs get a turn. [PDS 6, PDS-244]
 #include "pds/schedule/turns.h"
 
 #include "pds/test/all_parts.h"

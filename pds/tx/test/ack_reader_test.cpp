@@ -8,7 +8,7 @@ namespace {
 
 class AckReaderPartTest : public AllParts {
  protected:
-  // Of everything up to that distance from the first packet; it names the last one of these.
+  // An ACK of all packets up to that distance from the first one; it names the last of them.
   static wire::Ack up_to(int offset) {
     wire::Ack ack;
     ack.cack_psn = kFirst + offset;

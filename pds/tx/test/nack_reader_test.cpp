@@ -159,7 +159,7 @@ TEST_F(NackReaderPartTest, ARefusedPacketThatWentOnceMayGoOnAnotherPdc) {
   EXPECT_EQ(calls_of("fail"), Calls{"fail, fate unknown, the peer may hold its end"});
 }
 
-// [PDS-119] An earlier transmission may have been executed.
+// [PDS-119] A resent packet is refused: its earlier transmission may have been executed.
 TEST_F(NackReaderPartTest, TheFateOfAPacketThatWentTwiceIsUnknown) {
   Pdc& pdc = initiator();
   send(pdc, 1);
@@ -181,7 +181,8 @@ TEST_F(NackReaderPartTest, APdcThatThePeerClosesWaitsForTheOtherAnswers) {
   EXPECT_EQ(calls_of("fail"), Calls{});
 }
 
-// [PDS-190] The peer has lost the PDC: what went once may still be refused, for one RTO.
+// [PDS-190] The peer has lost the PDC: for one RTO, packets that were sent once may still be
+// refused.
 TEST_F(NackReaderPartTest, APdcThatThePeerHasLostWaitsForVerdicts) {
   Pdc& pdc = initiator();
   send(pdc, 3);

@@ -58,8 +58,8 @@ TEST(TailProbeTest, TheCountOfUnheardProbesDoesNotWrap) {
   EXPECT_EQ(probe.unheard(), 31);
 }
 
-// [PDS-145] Silences count up until something is heard; the time counts from the last one, or from
-// the last Probe.
+// [PDS-145] The number of silences grows until a packet of the peer comes. The time counts from the
+// last such packet, or from the last Probe.
 TEST(TailProbeTest, CountsSilencesUntilSomethingIsHeard) {
   TailProbe probe;
   probe.note_silence(kNow);

@@ -205,7 +205,7 @@ TEST_F(AuthKeyTest, KeysComeAndGo) {
   EXPECT_EQ(fi_av_remove(a->av, a->keys.data(), 1, FI_AUTH_KEY), 0);
 }
 
-// For keys and for addresses; as much as there is room for, and the full size.
+// Lookups of keys and of addresses write as much as there is room for, and return the full size.
 TEST_F(AuthKeyTest, KeysAreLookedUp) {
   open_both();
   for (const fi_addr_t of : {a->keys[1], to_b_[1]}) {

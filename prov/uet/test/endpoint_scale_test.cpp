@@ -225,8 +225,7 @@ TEST_F(EndpointScaleTest, OpeningAndClosingAreLinear) {
   EXPECT_TRUE(closing.is_linear()) << closing.first << " and " << closing.last << " ns";
 }
 
-// By looks at a counter, which run the engine as those at a queue do, but never yield the
-// processor.
+// Polls of a counter run the engine like polls of a queue, but never yield the processor.
 TEST_F(EndpointScaleTest, IdleEndpointsDoNotMakePollingSlower) {
   fi_cntr_attr attr{};
   attr.events = FI_CNTR_EVENTS_COMP;
@@ -270,7 +269,7 @@ TEST_F(EndpointScaleTest, EachHasANameAndMessagesPass) {
   pass(endpoints[kMany / 2], endpoints.back());
 }
 
-// ep_cnt is how many there can be; the next one fails at once, and can be had when one is closed.
+// ep_cnt is the largest number of endpoints. One more fails at once, until another one is closed.
 TEST_F(EndpointScaleTest, OneMoreThanThereCanBeIsRefused) {
   open_until(info->domain_attr->ep_cnt);
   ASSERT_EQ(endpoints.size(), info->domain_attr->ep_cnt);

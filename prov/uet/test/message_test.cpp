@@ -248,7 +248,7 @@ TEST_F(MessageTest, MultiReceiveFillsOneBuffer) {
   }
 }
 
-// [LF-096] What is left of a buffer is given back when a message of usual size does not fit.
+// [LF-096] The rest of a buffer is given back when a message of usual size does not fit into it.
 TEST_F(MessageTest, MultiReceiveKeepsSixteenKibibytesByDefault) {
   open();
   size_t min = 0;
@@ -358,7 +358,7 @@ TEST_F(MessageTest, SendAfterSendOrderIsKept) {
   EXPECT_EQ(got, sent);
 }
 
-// [LF-097] Counters count what ended, well or not.
+// [LF-097] Counters count operations that ended, with success or in error.
 TEST_F(MessageTest, CountersCountBothEnds) {
   NodeOptions options;
   options.counters = true;

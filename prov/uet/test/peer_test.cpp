@@ -105,7 +105,7 @@ TEST_F(PeerTest, UnexpectedMessagesWaitAtTheOwner) {
   expect_received(owner.post(4000), second, FI_MSG);
 }
 
-// [LF-159] One that is still arriving when its receive comes.
+// [LF-159] A message that is still arriving when its receive is posted.
 TEST_F(PeerTest, ReceivesComeInTheMidstOfMessages) {
   const auto& data = tsend(1'000'000, 9);
   ASSERT_TRUE(run_until([&] { return owner.queued() == 1; }));

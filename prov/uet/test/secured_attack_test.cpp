@@ -50,7 +50,7 @@ class SecuredAttackTest : public SecuredRolesTest {
     EXPECT_EQ(got, pattern(kMessageBytes, 1));
     await_attacks(line, node);
   }
-  // The same in another life.
+  // The target again, after a restart.
   static void be_target_again(const Line& line) {
     Node node(at(kTargetAt));
     line.tell(node.name());

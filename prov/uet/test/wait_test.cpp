@@ -218,8 +218,8 @@ TEST_F(WaitTest, DescriptorWakesAfterTrywait) {
   }
 }
 
-// [ABI-045] It does so although another thread has read the queue meanwhile.
-TEST_F(WaitTest, ReadersDoNotPutSleepersOfOtherThreadsToSleepForEver) {
+// [ABI-045] A sleeping thread wakes up although another thread has read the queue meanwhile.
+TEST_F(WaitTest, ASleeperWakesUpAlthoughAnotherThreadReadsTheQueue) {
   open({}, waiting(FI_WAIT_FD));
   pollfd sleeper{-1, POLLIN, 0};
   ASSERT_EQ(fi_control(&b->rx_cq->fid, FI_GETWAIT, &sleeper.fd), 0);

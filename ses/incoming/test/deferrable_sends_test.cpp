@@ -30,7 +30,7 @@ class DeferrableSendsTest : public SendsTest {
   DeferredMessage record_of_it_;
 };
 
-// [SES-094] It is placed like any other where there is a receive.
+// [SES-094] A deferrable send with a receive is placed like a plain send.
 TEST_F(DeferrableSendsTest, WithAReceiveItIsAPlainSend) {
   post_receive(1000);
   EXPECT_EQ(said(give(part(500, 0, 500))), "accept");
@@ -54,7 +54,8 @@ TEST_F(DeferrableSendsTest, EachOfItsPacketsIsTold) {
   EXPECT_TRUE(arriving_.idle());
 }
 
-// [SES-096, SES-100, SES-127] No room to remember it, or on ROD: nothing matched.
+// [SES-096, SES-100, SES-127] Without room to remember it, or on ROD, the answer is that no receive
+// matched.
 TEST_F(DeferrableSendsTest, WhatCannotBeRememberedFindsNoMatch) {
   answers().may_remember = false;
   EXPECT_EQ(said(give(part(2500, 0, 1024))), "NO_MATCH");
@@ -83,7 +84,7 @@ TEST_F(DeferrableSendsTest, AnEndThatDoesNotFitIsRefused) {
   EXPECT_EQ(res_.counters[Counter::rx_msg_error_misused], 1u);
 }
 
-// [SES-099] Its receive is set aside, and other receives are not asked.
+// [SES-099] When the send comes again it takes the receive that was set aside for it, and no other.
 TEST_F(DeferrableSendsTest, ItComesAgainForItsReceive) {
   answers().is_deferred = true;
   receive_.memory.assign(IoSlice{octets_.data(), 1000});

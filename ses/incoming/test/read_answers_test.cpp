@@ -134,7 +134,7 @@ TEST_F(ReadAnswersTest, APeerHasAQuota) {
   EXPECT_EQ(peers_[peer_].answers + peers_[peer_].answer_bytes, 0u);
 }
 
-// [SES-033] Its PDC is gone, or no ID is free: nothing remains.
+// [SES-033] If its PDC is gone, or no message ID is free, the answer leaves no state.
 TEST_F(ReadAnswersTest, WhatCannotGoLeavesNothing) {
   pds_.has_pdc = false;
   EXPECT_EQ(read_answers_.send(kPdc, answer()), Sent::pdc_gone);

@@ -130,7 +130,8 @@ TEST_F(SendsPartTest, OnRodAMessageWithoutRoomWaits) {
   EXPECT_EQ(said(give(q)), "nack NO_RESOURCE") << "a source that may be forged disables nothing";
 }
 
-// [SES-189] The room ends within a message: its receive may still come, or all of it comes again.
+// [SES-189] The room ends within a message. On ROD its next packet is refused until a receive is
+// posted; on RUD the whole message is refused and sent again.
 TEST_F(SendsPartTest, RoomMayEndWithinAMessage) {
   answers().kept = &record_;
   EXPECT_EQ(said(give(packet(2500, 0, 1024))), "accept");

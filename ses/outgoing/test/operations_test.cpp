@@ -91,7 +91,8 @@ TEST_F(OperationsTest, AnAttemptHasAMessageId) {
   end(m, Completion::Status::ok);
 }
 
-// [SES-033] All IDs are taken: nothing begins, and who found none is asked again when one is free.
+// [SES-033] If all message IDs are taken, no message begins; when one is free, the flows that found
+// none are asked again.
 TEST_F(OperationsTest, WithoutAnIdNothingBegins) {
   TxMessage& m = started();
   TxMessage& waits = **operations_.make(*ep_, remote(), memory(1), 0);

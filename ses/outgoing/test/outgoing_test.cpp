@@ -210,7 +210,8 @@ TEST_F(OutgoingPartTest, AMessageThatWasRefusedEndsWithAMessageError) {
   EXPECT_EQ(done_.size(), 1u);
 }
 
-// [PDS-119] What was certainly not executed goes again on another PDC; the rest has failed.
+// [PDS-119] Packets that were certainly not executed are sent again on another PDC; all others
+// fail.
 TEST_F(OutgoingPartTest, APacketThatWasNotExecutedGoesAgain) {
   ASSERT_TRUE(send(100).ok());
   outgoing_.on_failed(pull().at(0), lost(true));

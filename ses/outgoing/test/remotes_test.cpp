@@ -85,7 +85,8 @@ TEST_F(RemotesPartTest, BusyOnesKeepTheirRoom) {
   EXPECT_EQ(get(9), nullptr);
 }
 
-// [PDS-247] PDS has no flow: an idle record goes, so that its flow is free a round trip later.
+// [PDS-247] If PDS has no free flow, an idle record is forgotten, so that its flow is free a round
+// trip later.
 TEST_F(RemotesPartTest, WithoutAFlowAnIdleRecordGoes) {
   get(1);
   busy(2);

@@ -31,9 +31,9 @@ uint64_t octets_of(const RunPlan& plan, const RunResult& r, const char* link) {
   return r.ports[up_port(plan.topology.link_named(link))].sent_bytes;
 }
 
-// [CMS-156, CMS-045] Entropy values of the port that is free are chosen: both are busy all the
-// time, and the window has the bandwidth-delay product of both. Each takes half, in half of the
-// time.
+// [CMS-156, CMS-045] The host chooses entropy values of the port that is free. So both ports are
+// busy all the time, the window has the bandwidth-delay product of both, and the flow takes half of
+// the time.
 TEST(PlanesTest, OneFlowFillsBothPlanes) {
   for (const char* const balancing : {"mixed", "reps", "bitmap", "oblivious"}) {
     SCOPED_TRACE(balancing);
