@@ -285,7 +285,7 @@ Grant CreditPacer::grant(CreditContext& c, Instant now) {
   return {{source.peer, c.ccc_id}, c.granted, c.via};
 }
 
-// No source waits: idle ones in turn get a window more than they asked for. [CMS-136]
+// When no source waits, idle sources in turn get up to a window more than they asked for. [CMS-136]
 std::optional<Grant> CreditPacer::idle_grant(Instant now) {
   if (!terms_.idle_credit) return std::nullopt;
   while (CreditContext* const c = idle_.pop_front()) {

@@ -44,7 +44,8 @@ class CoreRateTest : public ::testing::Test {
   bool is_begun_ = false;
 };
 
-// [CMS-141] The share of packets trimmed in the core comes off; those at the last hop do not.
+// [CMS-141] The share of packets that were trimmed in the core is subtracted from the rate; trims
+// at the last hop are not.
 TEST_F(CoreRateTest, TrimsInTheCoreLowerTheRate) {
   EXPECT_EQ(rate_.rate_q16(), 65'536u);
   EXPECT_NEAR(period(0, 10, 0), 0.9, 0.001);

@@ -17,7 +17,7 @@ TEST_F(CreditPacerTest, AGreedySourceWaitsForAWindow) {
   EXPECT_EQ(backlog(1), 913u);
 }
 
-// [T-34] Nor by contexts by the thousand: they are eight, and share the window.
+// [T-34] A source gets no more by thousands of contexts: eight are kept, and they share the window.
 TEST_F(CreditPacerTest, ManyContextsAskForNoMore) {
   int refused = 0;
   uint32_t sum = 0;

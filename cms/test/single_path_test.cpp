@@ -39,7 +39,7 @@ class SinglePathTest : public ::testing::Test {
   Instant now_ = kEntropyStart;
 };
 
-// [CMS-150] Any congestion moves it at once, and then not for 10 round trips.
+// [CMS-150] Congestion changes the entropy value at once, and then not again for 10 round trips.
 TEST_F(SinglePathTest, CongestionChangesTheEntropyValueOnceInTenRoundTrips) {
   for (const PathFeedback feedback : {ecn, trimmed, timeout}) {
     EXPECT_TRUE(changes(feedback));

@@ -151,7 +151,7 @@ TxFate SimNet::send_one(uint32_t from_index, TxPacket& packet) {
   } else if (path != nullptr && path->partitioned) {
     ++counters_.partition_dropped;
   } else if (lost(from, plan, departs)) {
-    // Counted where it was decided.
+    // The loss was counted where it was decided.
   } else {
     launch(from_index, to_index, packet, departs);
   }

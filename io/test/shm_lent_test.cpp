@@ -37,8 +37,8 @@ TEST_F(ShmIoTest, LentPacketsStayWhenTheirSenderHasEnded) {
   EXPECT_EQ(test::mapped_rings(), 0u);
 }
 
-// [TSS-022] A seal covers the port of the socket, so a sealed packet comes from that port by the
-// ring, too, and a clear one from the port that its entropy value names.
+// [TSS-022] A seal covers the port of the socket. So a sealed packet has that source port in the
+// ring, too; a packet in the clear has the port of its entropy value.
 TEST_F(ShmIoTest, ASealedPacketComesFromThePortThatItsSealCovers) {
   a_ = open_shm(ipv4(1));
   b_ = open_shm(ipv4(2));

@@ -28,7 +28,7 @@ class ShmRingTest : public ::testing::Test {
     out.add(ipv4(1), text, ev);
     return writer_.put(out.packets()[0], kNow);
   }
-  // "-" none, "!" nonsense, else the text.
+  // The next packet: "-" if there is none, "!" if the ring is invalid, else the text.
   std::string take() {
     ShmPacket packet;
     switch (reader_.take(packet)) {

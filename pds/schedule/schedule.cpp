@@ -16,7 +16,7 @@ bool may_ask_for_credit(const Pdc& pdc) {
   return !pdc.life.has_failed() && (pdc.is_initiator() || pdc.proof.is_confirmed());
 }
 
-// The first few that may ask.
+// The first few PDCs that may ask for credit.
 struct Candidates {
   static constexpr uint32_t kMost = 8;
 

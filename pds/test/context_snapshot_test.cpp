@@ -40,7 +40,7 @@ wire::Ack ack_with_mark(const Bench& b, int cack, bool is_marked) {
   return h;
 }
 
-// The last 32 ACKs count, and all where fewer came.
+// The last 32 ACKs count, or all if fewer came.
 TEST(ContextSnapshotTest, TheShareOfMarksIsOfTheLastAcks) {
   AckMarks marks;
   EXPECT_EQ(marks.recent_permille(), 0u) << "of none";

@@ -47,8 +47,8 @@ TEST_F(FullStoreTest, APacketThatWaitsForRoomAsksForTheClear) {
   EXPECT_EQ(b.client.received.times.count({1003, 0}), 1u);
 }
 
-// [PDS-101] A request that comes again gets its own response, though the places by which responses
-// are found have become more meanwhile.
+// [PDS-101] A request that comes again gets its own response, although the hash table of responses
+// has grown meanwhile.
 TEST_F(FullStoreTest, EachOfManyResponsesIsSentAgain) {
   constexpr uint32_t kMany = 600;
   config_.gd_per_pdc = kMany + 1;

@@ -92,7 +92,8 @@ TEST_F(IgnoredTest, AnInitiatorDoesNotWaitForEver) {
   EXPECT_TRUE(said) << "the peer is there and may hold its side";
 }
 
-// [PDS-148] A peer that is asked and says each time that it works on it is waited for.
+// [PDS-148] A PDC waits for a peer that answers each question with the code that it works on the
+// request.
 TEST_F(IgnoredTest, APeerThatReportsWorkIsWaitedFor) {
   Bench b(config_);
   b.open_initiator(2);

@@ -364,7 +364,7 @@ TEST_F(InitiatorTest, SpecProfileGivesUpAfterSixNacks) {
   EXPECT_EQ(b.client.failures.at(0).nack, NackCode::no_resource);
 }
 
-// [decision 4] ICMP errors for two seconds, and nothing else.
+// [decision 4] The PDC fails when only ICMP errors came for two seconds.
 TEST_F(InitiatorTest, UnreachablePeerFailsAfterTwoSeconds) {
   Bench b;
   b.open_initiator(1);

@@ -429,7 +429,7 @@ TEST_F(UntrackedTest, PacketsSetAsideHideNoTrackedOne) {
   }
 }
 
-// At once, each packet once, in the order of PSNs.
+// Packets that enter the peer's range are sent at once, each once, in the order of PSNs.
 TEST_F(UntrackedTest, PacketsThatEnterThePeersRangeGoAtOnce) {
   looks_until(b_->now + 10_ms);
   EXPECT_EQ(sent(), from_to(1, 128));

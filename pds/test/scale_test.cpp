@@ -371,7 +371,7 @@ TEST(CostTest, OpeningCostsTheSameAmongMany) {
                    [](Crowd& crowd, uint32_t pdcs) { crowd.receive_request(2 * pdcs + 1); });
 }
 
-// [PDS-142] So it is with the question for the next deadline.
+// [PDS-142] The cost of next_deadline() does not depend on the number of PDCs either.
 TEST(CostTest, TheNextDeadlineCostsTheSameAmongMany) {
   expect_same_cost("deadline", [](Crowd& crowd, uint32_t) { (void)crowd.next_deadline(); });
 }

@@ -73,7 +73,8 @@ TEST_F(TakenBackTest, EachPacketIsAskedForInTurn) {
   }
 }
 
-// [PDS-L6] What one turn leaves over is asked for even if everything else is answered meanwhile.
+// [PDS-L6] Packets that one turn leaves over are asked for even if all others are answered
+// meanwhile.
 TEST_F(TakenBackTest, TheRestIsAskedForSeparately) {
   constexpr uint32_t kPackets = 40;
   Bench b(config_);

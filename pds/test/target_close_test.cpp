@@ -165,8 +165,8 @@ TEST_F(TargetCloseTest, CloseBeforeTheRestOfReturnDataWasSentFails) {
   EXPECT_EQ(b.pds->usage(), Usage{});
 }
 
-// [PDS-T14, PDS-148] A peer that closes again and again and never acknowledges is not waited for
-// without end.
+// [PDS-T14, PDS-148] The PDC of a peer that closes again and again and never acknowledges fails
+// after a time.
 TEST_F(TargetCloseTest, CloseWithoutEndFails) {
   Bench b;
   EXPECT_EQ(owe(b, 10), 1u);

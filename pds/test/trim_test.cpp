@@ -174,7 +174,7 @@ TEST_F(TrimTest, TheRestIsDropped) {
   expect_dropped("another source");
 }
 
-// [T-37] A flood of cut packets costs the peer the NACKs that it may cause anyway.
+// [T-37] NACKs for cut packets count toward the budget of NACKs of their source.
 TEST_F(TrimTest, NacksForThemAreLimited) {
   Config config;
   config.nacks_per_second_per_peer = 100;

@@ -3,7 +3,7 @@
 
 namespace uet::ses {
 
-// Resources are there again: messages may come under the next generation. [SES-133]
+// Resources are free again: messages with the next generation are accepted. [SES-133]
 void Generations::enable(Endpoint& ep, bool tagged) {
   Generation& generation = ep.generation(tagged);
   if (generation.is_enabled) return;

@@ -38,8 +38,8 @@ TEST_F(RendezvousTest, TheRestIsReadByTheTarget) {
   EXPECT_TRUE(a_->ses->idle() && b_->ses->idle());
 }
 
-// [SES-045, SES-187, LF-041] Not below the length, not to a peer without support, not for copied
-// data; and by default only for messages that a target could not keep.
+// [SES-045, SES-187, LF-041] The rendezvous is not used below the length, to a peer without
+// support, or for copied data; by default it is off.
 TEST_F(RendezvousTest, IsChosenForLongMessagesToHpcPeersOnly) {
   Octets room(3000);
   const Octets data = pattern(2000), shorter = pattern(1999);
@@ -57,7 +57,7 @@ TEST_F(RendezvousTest, IsChosenForLongMessagesToHpcPeersOnly) {
   SendRequest full = by_rendezvous(data);
   full.to.capabilities = kAiBase | kAiFull;
   EXPECT_EQ(sent_by(full), 0u);
-  EXPECT_EQ(Config{}.rendezvous_bytes, UINT32_MAX);  // off by default
+  EXPECT_EQ(Config{}.rendezvous_bytes, UINT32_MAX);
 }
 
 // [SES-061, SES-089, SES-019, SES-092] Any order of all packets in both directions, any length.

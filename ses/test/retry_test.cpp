@@ -27,7 +27,8 @@ class RetryTest : public PairTest {
   }
 };
 
-// [SES-128, SES-135] Nothing to keep it in: NO_MATCH, again after 50 to 100 ms, until it fits.
+// [SES-128, SES-135] Without room to keep it, the message is answered by NO_MATCH, and is sent
+// again after 50 to 100 ms until it fits.
 TEST_F(RetryTest, NoMatchIsTriedAgainUntilAReceiveIsThere) {
   config_.unexpected_bytes = 0;
   start();

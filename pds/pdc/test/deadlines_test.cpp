@@ -169,7 +169,7 @@ TEST_F(DeadlinesPartTest, AnOrphanEnds) {
   EXPECT_FALSE(client_.failures[0].not_delivered) << "its fate is unknown";
 }
 
-// [PDS-083] With a limit set, no packet is without an ACK for longer.
+// [PDS-083] With ack_delay_max set, each packet is acknowledged within that time.
 TEST_F(DeadlinesPartTest, AnAckIsDelayedUntilItsDeadline) {
   res_.config.ack_delay_max = kRto;
   Pdc& pdc = held(target());

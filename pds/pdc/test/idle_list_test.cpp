@@ -10,7 +10,7 @@ using IdleListPartTest = AllParts;
 
 constexpr Duration kLong = Duration::milliseconds(10);
 
-// [PDS-181] The list is by role, and its first PDC is the longest idle one.
+// [PDS-181] Each role has a list, whose first PDC was idle for longest.
 TEST_F(IdleListPartTest, TheLongestIdlePdcComesFirst) {
   Pdc& one = target();
   Pdc& other = target();

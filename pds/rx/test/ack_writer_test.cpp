@@ -26,7 +26,7 @@ class AckWriterPartTest : public AllParts {
     pdc.rx.accept(res_.rx_pool, kFirst + offset, is_held);
     pdc.sweep.on_request(kFirst + offset, pdc.rx.cack_psn());
   }
-  // All that is owed.
+  // Sends all ACKs that the PDC owes.
   void send(Pdc& pdc) {
     batch_.clear();
     acks_.send_probe_answers(batch_, kNow);

@@ -62,7 +62,7 @@ class QuietTest : public ::testing::Test {
     }
     return "nothing";
   }
-  // An ACK for all up to the last datagram heard.
+  // Sends an ACK of all packets up to the last one that arrived.
   void acknowledge() {
     std::array<uint8_t, 12> ack = {7 << 3, 0, 0, 0};
     std::copy(last_.begin() + 4, last_.begin() + 8, ack.begin() + 4);    // cumulative: its PSN

@@ -172,7 +172,8 @@ TEST_F(SecuredTest, ProcessesWithTheKeyCommunicateAndTheCaptureIsSealed) {
   expect_hidden(talk({}));
 }
 
-// [TSS-022, TSS-076] The source port that the seal covers is that of either way.
+// [TSS-022, TSS-076] The source port that the seal covers is the same by sockets and by shared
+// memory.
 TEST_F(SecuredTest, SharedMemoryCarriesSealedPackets) {
   expect_hidden(talk({{"FI_UET_SHM", "auto"}}));
 }

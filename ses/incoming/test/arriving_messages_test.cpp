@@ -54,7 +54,7 @@ TEST_F(ArrivingMessagesTest, PeerLeavesAsMuchAsItTakes) {
   EXPECT_EQ(res_.counters[Counter::rx_peer_slots_used], 1);
 }
 
-// [SES-118, T-01] Unproven peers together leave a quarter of the places.
+// [SES-118, T-01] Messages of unproven peers leave a quarter of the places free.
 TEST_F(ArrivingMessagesTest, UnconfirmedSourcesLeaveAQuarterOfThePlaces) {
   uint16_t taken = 0;
   Request q = packet(1);

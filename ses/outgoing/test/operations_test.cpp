@@ -124,7 +124,7 @@ TEST_F(OperationsTest, AReadGivesItsPdcBack) {
   end(m, Completion::Status::ok);
 }
 
-// [SES-134] Each class of messages goes under what was learnt of it.
+// [SES-134] Each class of messages carries the last generation that was learnt for it.
 TEST_F(OperationsTest, AnAttemptHasTheGenerationOfItsClass) {
   remote().generations = {4, 5};
   TxMessage& m = started(OpKind::tagged_send);

@@ -89,7 +89,7 @@ TEST_F(KeptMessagesTest, APeekReportsTheFirst) {
   EXPECT_EQ(peek().bytes, 500u);
 }
 
-// [LF-059] A claimed one is there for its claim alone.
+// [LF-059] Only its claim finds a claimed message.
 TEST_F(KeptMessagesTest, AClaimedMessageIsFoundByItsClaim) {
   UnexpectedMessage& u = keep(500, 1);
   keep(600, 2);
