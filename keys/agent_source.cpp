@@ -55,7 +55,7 @@ KeyFile AgentSource::read() { return parse_key_file(text_.view(), name()); }
 AgentSource::Outcome AgentSource::connect() {
   sockaddr_un address{};
   if (!set_socket_path(name(), address))
-    return {"is not the path of a socket: a path has 1 to 107 octets", true};
+    return {"is not the path of a socket: it must have at most 107 octets", true};
   Descriptor made(::socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0));
   if (!made) return {std::string("no socket: ") + std::strerror(errno), true};
   if (::connect(made.get(), reinterpret_cast<const sockaddr*>(&address), sizeof address) != 0) {

@@ -215,7 +215,7 @@ TEST_F(AgentSourceTest, WithoutAnAgentThereAreNoKeys) {
   EXPECT_EQ(failure_of(folder_.path("x")), folder_.path("x") + ": no key agent listens there");
   const std::string longest(120, 'x');
   EXPECT_EQ(failure_of(longest),
-            longest + ": is not the path of a socket: a path has 1 to 107 octets");
+            longest + ": is not the path of a socket: it must have at most 107 octets");
 }
 
 // An agent that starts a little later is waited for.

@@ -29,7 +29,7 @@ keys::Descriptor new_socket() {
 AgentSocket::AgentSocket(std::string path, mode_t mode) : path_(std::move(path)) {
   sockaddr_un address{};
   if (!keys::set_socket_path(path_, address))
-    fail("is not the path of a socket: a path has 1 to 107 octets");
+    fail("is not the path of a socket: it must have at most 107 octets");
   check_folder();
   make_way();
   listen(mode);
