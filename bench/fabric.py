@@ -239,7 +239,7 @@ def verdict(pairs):
 
 
 def medians(ours, theirs, options, controls, pairs):
-    """A row for each case. controls: that of ours and that of htsim. Adds to pairs: see verdict."""
+    """A row for each case. controls: those of uet_sim and of htsim. Adds to pairs: see verdict."""
     lines = ["| case | mean | p99 | max | trimmed | resent |", "|---|---|---|---|---|---|"]
     for case in options.cases:
         sides = [side.get(case, {}).get(control, {})
