@@ -22,15 +22,18 @@ class Heard {
 
   // An ACK gave the count of received octets, in units of 256, of which 24 bits go over the wire.
   // Returns the newly reported octets: 0 for an ACK that was overtaken; never more than `most`,
-  // because losses have taken other octets out of flight. Returns none, and changes nothing, if no
-  // honest peer can have counted so much.
+  // because losses have taken other octets out of flight. Returns none if no honest peer can have
+  // counted so much, and for every later count of such a peer: it may count other octets for each
+  // packet, so that its counts drift away. [CMS-198]
   std::optional<uint32_t> on_rcvd_units(uint32_t units, uint32_t most) {
     const uint32_t ahead = (units - units_) & 0xFFFFFF;
     const bool is_overtaken = ahead >= kHalf / 256;
-    if (!is_overtaken && ahead * 256 > claimable_) return std::nullopt;
+    if (!is_overtaken && ahead * 256 > claimable_) is_unreliable_ = true;
+    if (is_unreliable_) return std::nullopt;
     tells_ = true;
     if (is_overtaken) return 0;
-    advance(ahead);
+    units_ = units & 0xFFFFFF;
+    claimable_ -= ahead * 256;
     const uint32_t bytes = std::min(ahead * 256, most);
     on_gone(bytes);
     return bytes;
@@ -38,15 +41,15 @@ class Heard {
   // An ACK without such a count: acknowledged octets have arrived. Returns 0 if the peer counts:
   // another ACK reports these octets. [CMS-191]
   uint32_t on_acked(uint32_t bytes) {
+    if (is_unreliable_) return on_acked_instead(bytes);
     if (tells_) return 0;
     on_gone(bytes);
     return bytes;
   }
-  // An ACK with an impossible count: acknowledged octets have arrived, as far as they are in
-  // flight. Later counts include them, so that they count as reported. [CMS-198]
+  // An ACK whose count is not used: acknowledged octets have arrived, as far as they are in flight,
+  // because counts that were used may have reported them. [CMS-198]
   uint32_t on_acked_instead(uint32_t bytes) {
     const uint32_t arrived = std::min(bytes, static_cast<uint32_t>(std::max(balance_, 0)));
-    advance(std::min(arrived, claimable_) / 256);
     on_gone(arrived);
     return arrived;
   }
@@ -63,13 +66,9 @@ class Heard {
  private:
   static constexpr uint32_t kHalf = 1u << 31;  // a count is ahead by less than this [CMS-042]
 
-  void advance(uint32_t units) {
-    units_ = (units_ + units) & 0xFFFFFF;
-    claimable_ -= units * 256;
-  }
-
   uint32_t units_ : 24 = 0;
-  uint32_t tells_ : 1 = false;  // an ACK had a count
+  uint32_t tells_ : 1 = false;          // an ACK had a count
+  uint32_t is_unreliable_ : 1 = false;  // a count was impossible
   int32_t balance_ = 0;
   // Octets by which a count can be ahead: all that left, lost packets and resends included, less
   // those reported, and 255 by which the peer rounds up. At most kHalf: no count is further ahead.
