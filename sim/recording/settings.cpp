@@ -23,7 +23,7 @@ void each_size_and_mark_of_pds(Config& config, Fn& fn) {
   UET_SETTING(pds.job_share_percent);
   UET_SETTING(pds.newcomer_percent);
   UET_SETTING(pds.reserved_pdcs);
-  UET_SETTING(pds.max_contexts);
+  fn("pds.max_paths", config.pds.max_contexts);  // recordings keep the name that they began with
   UET_SETTING(pds.credit_sources);
   UET_SETTING(pds.rx_windows);
   UET_SETTING(pds.max_flows);
