@@ -4,6 +4,7 @@
 
 #include "prov/uet/address/av_keys.h"
 #include "prov/uet/api/log.h"
+#include "prov/uet/endpoint/attributes.h"
 #include "prov/uet/observe/user_message.h"
 
 #include "ses/types.h"
@@ -61,11 +62,6 @@ bool is_class(uint32_t tclass) {
   if (tclass == FI_TC_UNSPEC) return true;
   if ((tclass & ~0x3FU) == FI_TC_DSCP) return true;
   return tclass >= FI_TC_LABEL && tclass <= FI_TC_NETWORK_CTRL;
-}
-
-// Receivers would take such data for packets that a switch has trimmed. [CMS-177]
-bool is_of_trimmed(const Settings& settings, uint32_t tclass) {
-  return (tclass & ~0x3FU) == FI_TC_DSCP && (settings.cut_dscps() >> (tclass & 0x3F) & 1) != 0;
 }
 
 // Message classes without SEND or RECV mean both, FI_RMA and FI_ATOMIC without direction all four.

@@ -32,12 +32,6 @@ TrafficClass traffic_class(uint32_t tclass, uint8_t otherwise) {
   }
 }
 
-// The endpoint's own class, else the domain's.
-uint32_t class_of(const fi_info& info) {
-  if (info.tx_attr != nullptr && info.tx_attr->tclass != FI_TC_UNSPEC) return info.tx_attr->tclass;
-  return info.domain_attr != nullptr ? info.domain_attr->tclass : uint32_t{FI_TC_UNSPEC};
-}
-
 // Before 2.0 every value is a mask of bits. [LF-067]
 uint64_t tag_format_of(const fi_info& info, uint32_t api_version) {
   if (info.ep_attr == nullptr || api_version < FI_VERSION(2, 0)) return kTagFormat;
@@ -51,6 +45,16 @@ bool asks_for_order(const fi_info& info) {
 }
 
 }  // namespace
+
+uint32_t class_of(const fi_info& info) {
+  if (info.tx_attr != nullptr && info.tx_attr->tclass != FI_TC_UNSPEC) return info.tx_attr->tclass;
+  return info.domain_attr != nullptr ? info.domain_attr->tclass : uint32_t{FI_TC_UNSPEC};
+}
+
+bool is_of_trimmed(const Settings& settings, uint32_t tclass) {
+  const uint8_t dscp = traffic_class(tclass, settings.data_dscp()).value();
+  return (settings.cut_dscps() >> dscp & 1) != 0;
+}
 
 uint32_t endpoint_queue_size(size_t asked) {
   if (asked == 0) return kDefaultQueueSize;

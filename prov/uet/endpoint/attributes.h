@@ -17,6 +17,11 @@ class Domain;
 // Entries of a queue for which the user asked for `asked`; 0: the default. [LF-076]
 uint32_t endpoint_queue_size(size_t asked);
 
+// The endpoint's own traffic class, else the domain's.
+uint32_t class_of(const struct fi_info& info);
+// Receivers would take data of that class for packets that a switch has trimmed. [CMS-177]
+bool is_of_trimmed(const Settings& settings, uint32_t tclass);
+
 struct EndpointAttributes {
   EndpointAttributes(const Domain& domain, const struct fi_info& info);
 

@@ -110,6 +110,12 @@ int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
              "offered\n");
     return -FI_EOPNOTSUPP;
   }
+  if (is_of_trimmed(domain.settings(), class_of(*info))) {
+    UET_WARN(EP_CTRL,
+             "fi_endpoint: the DSCP of that tclass is the one of trimmed packets; choose another "
+             "tclass, or set FI_UET_DSCP_TRIMMED and FI_UET_DSCP_TRIMMED_LASTHOP\n");
+    return -FI_EINVAL;
+  }
   if (domain.names().count() >= kEndpointCount) return no_endpoint_left();
   const Result<ses::EndpointName> name = domain.names().claim(
       info->src_addr, info->src_addrlen, info->addr_format, attr.auth_key, attr.auth_key_size);

@@ -7,6 +7,7 @@
 #include <fstream>
 #include <iterator>
 #include <map>
+#include <memory>
 
 namespace uet::prov::test {
 namespace {
@@ -83,6 +84,27 @@ TEST_F(DscpTest, WithTrimmingDataIsTrimmable) { expect_data(8); }
 
 // [CMS-177, CMS-178] FI_UET_TRIMMING=1 and FI_UET_DSCP_DATA=10.
 TEST_F(DscpTest, TheChosenDscpStands) { expect_data(10); }
+
+// [CMS-177, LF-092] FI_UET_DSCP_TRIMMED=34, which is the DSCP of FI_TC_DEDICATED_ACCESS, too.
+TEST_F(DscpTest, AClassOfTrimmedPacketsIsRefused) {
+  const auto offered = [](uint32_t tclass) {
+    const std::unique_ptr<fi_info, decltype(&fi_freeinfo)> hints(fi_allocinfo(), fi_freeinfo);
+    hints->tx_attr->tclass = tclass;
+    hints->fabric_attr->prov_name = strdup("uet");
+    fi_info* info = nullptr;
+    const int rc =
+        fi_getinfo(FI_VERSION(1, 17), "127.0.0.1", nullptr, FI_SOURCE, hints.get(), &info);
+    fi_freeinfo(info);
+    return rc;
+  };
+  EXPECT_EQ(offered(FI_TC_BULK_DATA), 0);
+  EXPECT_EQ(offered(FI_TC_LOW_LATENCY), 0);
+  EXPECT_EQ(offered(FI_TC_DEDICATED_ACCESS), -FI_ENODATA);
+  EXPECT_EQ(offered(FI_TC_DSCP | 34), -FI_ENODATA);
+  a->info->tx_attr->tclass = FI_TC_DEDICATED_ACCESS;
+  fid_ep* ep = nullptr;
+  EXPECT_EQ(fi_endpoint(a->domain, a->info, &ep, nullptr), -FI_EINVAL);
+}
 
 }  // namespace
 }  // namespace uet::prov::test

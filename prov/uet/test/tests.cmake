@@ -315,6 +315,7 @@ endif()
 uet_dscp_test(dropping *WithoutTrimming* FI_UET_TRIMMING=0)
 uet_dscp_test(trimming *WithTrimming* FI_UET_TRIMMING=1)
 uet_dscp_test(chosen *ChosenDscp* FI_UET_TRIMMING=1 FI_UET_DSCP_DATA=10)
+uet_dscp_test(of_trimmed *ClassOfTrimmed* FI_UET_DSCP_TRIMMED=34)
 # Messages in other forms than the default: uet_form_test(NAME FILTER PARAMETER=VALUE...).
 uet_add_provider_test(forms_test prov_test_node)
 function(uet_form_test name filter)
