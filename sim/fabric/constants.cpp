@@ -115,8 +115,7 @@ constexpr std::array kNscc{
         "qa-threshold-us", "delay that calls it; 0: none, or 4 targets with trimming=off"),
     time_us<&NsccConfig::no_delay>("fi-tolerance-us", "a delay below counts as none"),
     word<&NsccConfig::mean>("mean", kMeans, "how the delay is averaged"),
-    word<&Config::trimming>("trimming", kSwitch,
-                            "hosts expect switches to trim; --no-trim: off"),
+    word<&Config::trimming>("trimming", kSwitch, "hosts expect switches to trim; --no-trim: off"),
     word<&Config::base_rtt_probe>("base-rtt-probe", kSwitch, "new contexts measure the base RTT"),
     Row{"base-rtt-cache-s", 0, 86400, 1e9, get<&Config::base_rtt_time>, set<&Config::base_rtt_time>,
         "so long a measured base RTT is used again"},
@@ -209,7 +208,8 @@ bool read_value(const Row& row, std::string_view text, int64_t& out) {
   const bool is_number = error == std::errc() && end == text.data() + text.size();
   if (!row.words.empty() || !is_number || !(value >= row.least && value <= row.most)) return false;
   out = std::llround(value * row.units);
-  return std::abs(value * row.units - static_cast<double>(out)) < 1e-6;
+  const double exact = value * row.units;  // as far as a double can tell
+  return std::abs(exact - static_cast<double>(out)) < std::max(1e-6, exact * 1e-12);
 }
 
 void set_constant(Config& config, std::string_view name, std::string_view constant) {

@@ -3,6 +3,7 @@
 
 #include <nlohmann/json.hpp>
 
+#include <algorithm>
 #include <array>
 #include <cmath>
 #include <cstdio>
@@ -11,6 +12,7 @@
 #include <memory>
 #include <stdexcept>
 #include <string>
+#include <string_view>
 #include <vector>
 
 namespace uet::tools {
@@ -79,13 +81,14 @@ std::string words_of(const nlohmann::json& result) {
   return out + ", seed " + std::to_string(result.value("seed", uint64_t{0}));
 }
 
-// From, to and octets of the flows, in their order.
+// From, to, octets and start of the flows, in their order.
 nlohmann::json pairs_of(const nlohmann::json& result) {
   auto out = nlohmann::json::array();
   const auto flows = result.find("flows");
   if (flows == result.end() || !flows->is_array()) return out;
   for (const nlohmann::json& flow : *flows) {
-    out.push_back({flow.value("from", 0), flow.value("to", 0), flow.value("bytes", uint64_t{0})});
+    out.push_back({flow.value("from", 0), flow.value("to", 0), flow.value("bytes", uint64_t{0}),
+                   flow.value("start_us", 0.0)});
   }
   return out;
 }
@@ -105,8 +108,9 @@ std::vector<Difference> differences_of(const nlohmann::json& before, const nlohm
   const nlohmann::json a = pairs_of(before), b = pairs_of(after);
   if (a == b) return out;
   const bool is_count = a.size() != b.size();
-  out.push_back({"flows", std::to_string(a.size()),
-                 std::to_string(b.size()) + (is_count ? "" : " with other hosts or octets")});
+  out.push_back(
+      {"flows", std::to_string(a.size()),
+       std::to_string(b.size()) + (is_count ? "" : " with other hosts, octets or starts")});
   return out;
 }
 
@@ -117,12 +121,17 @@ std::string change_of(const Row& row) {
   return out.data();
 }
 
-// The numbers can be compared for other topologies, and for flows that another seed has drawn.
-bool is_other_traffic(const std::vector<Difference>& differences, bool is_other_seed) {
-  for (const Difference& d : differences) {
-    if (d.what != "topology" && !(d.what == "flows" && is_other_seed)) return true;
-  }
-  return false;
+// The numbers can be compared for other topologies, for flows that another seed has drawn, and for
+// one traffic with two names.
+bool is_other_traffic(const nlohmann::json& before, const nlohmann::json& after,
+                      const std::vector<Difference>& differences) {
+  const auto differs = [&](std::string_view what) {
+    return std::ranges::find(differences, what, &Difference::what) != differences.end();
+  };
+  const bool is_named_otherwise = differs("matrix") || differs("workload") || differs("plan");
+  if (pairs_of(before).empty() || pairs_of(after).empty()) return is_named_otherwise;
+  const bool is_other_seed = before.value("seed", uint64_t{0}) != after.value("seed", uint64_t{0});
+  return differs("flows") && (is_named_otherwise || !is_other_seed);
 }
 
 void print_differences(const nlohmann::json& before, const nlohmann::json& after) {
@@ -131,8 +140,7 @@ void print_differences(const nlohmann::json& before, const nlohmann::json& after
     std::printf("%s differ%s: A %s, B %s\n", d.what.c_str(), d.what == "flows" ? "" : "s",
                 d.before.c_str(), d.after.c_str());
   }
-  const bool is_other_seed = before.value("seed", uint64_t{0}) != after.value("seed", uint64_t{0});
-  if (is_other_traffic(differences, is_other_seed)) {
+  if (is_other_traffic(before, after, differences)) {
     std::printf("A and B have other traffic: the numbers say little about each other\n");
   }
   if (!differences.empty()) std::printf("\n");

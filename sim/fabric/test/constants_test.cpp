@@ -71,6 +71,15 @@ TEST(ConstantsTest, HostsExpectTheTrimmingOfTheSwitches) {
   EXPECT_TRUE(expects("nscc,trimming=on", false));
 }
 
+// [CMS-190] Decimal numbers that a double does not have.
+TEST(ConstantsTest, EachStepOfALongTimeIsTaken) {
+  EXPECT_EQ(config_with("nscc,base-rtt-cache-s=16.1").base_rtt_time,
+            Duration::milliseconds(16'100));
+  EXPECT_EQ(config_with("nscc,base-rtt-cache-s=86399.999999999").base_rtt_time,
+            Duration::nanoseconds(86'399'999'999'999));
+  EXPECT_NE(problem_of("nscc,base-rtt-us=1.00001"), "");
+}
+
 // [CMS-190]
 TEST(ConstantsTest, EachConstantOfCreditReachesItsMember) {
   for (const char* const name : {"rccc", "both"}) {
