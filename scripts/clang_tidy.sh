@@ -12,7 +12,8 @@ Looks at the files given, or at each .cpp but the tests and the fuzz targets, an
 that these include. It takes some 25 minutes of processor time. Installs clang-tidy, and what the
 build needs, when root.
 
-  --commits N   only what is not committed, and what the last N commits changed, newest first
+  --commits N   only what is not committed, and what the last N commits changed, newest first; of a
+                header the .cpp beside it
   --within S    begin no file after S seconds; what is left out is named
   -j N          parallel jobs (default: all processors)
   -h, --help    this text
@@ -33,6 +34,7 @@ while [ $# -gt 0 ]; do
   esac
   shift
 done
+[ -z "$commits" ] || [ ${#files[@]} -eq 0 ] || misuse "--commits and files exclude each other"
 need_packages "${build_packages[@]}" wireshark-dev libgcrypt20-dev libbenchmark-dev clang \
   clang-tidy
 cd "$root"
@@ -42,12 +44,13 @@ mkdir -p build
 cmake -S . -B $build -G Ninja -DCMAKE_BUILD_TYPE=Debug -DCMAKE_EXPORT_COMPILE_COMMANDS=ON \
   -DBUILD_TESTING=OFF -DCMAKE_UNITY_BUILD=OFF -DCMAKE_CXX_COMPILER=clang++ >$build.log 2>&1 ||
   { tail -n 20 $build.log; die "cannot configure"; }
-[ -z "$commits" ] || [ ${#files[@]} -eq 0 ] || misuse "--commits and files exclude each other"
 folders=(base wire cms pds ses tss fep keys io sim prov conformance dissector tools bench)
 if [ -n "$commits" ]; then
   mapfile -t files < <({ git diff --name-only HEAD
+    git ls-files --others --exclude-standard
     git log "-$commits" --format= --name-only; } | awk -v among="${folders[*]}" '
       BEGIN { for (i = split(among, names, " "); i > 0; i--) is_known[names[i]] = 1 }
+      { sub(/[.]h$/, ".cpp") }
       split($0, parts, "/") > 1 && is_known[parts[1]] && /[.]cpp$/ && !/\/test\// && !seen[$0]++' |
     while read -r file; do [ ! -f "$file" ] || echo "$file"; done)
 elif [ ${#files[@]} -eq 0 ]; then

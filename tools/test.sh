@@ -104,6 +104,8 @@ await_build() {
 tidy_changes() {
   if ! command -v clang-tidy >/dev/null || ! command -v clang++ >/dev/null; then
     say "clang-tidy: SKIPPED: not installed (Debian: clang clang-tidy)"
+  elif ! dpkg-query -W clang clang-tidy >/dev/null 2>&1; then
+    say "clang-tidy: SKIPPED: not Debian's (Debian: clang clang-tidy)"
   elif ! git rev-parse --verify -q HEAD >/dev/null; then
     say "clang-tidy: SKIPPED: no history says what changed"
   else
