@@ -1,11 +1,10 @@
 // The DSCP of packets, with FI_UET_TRIMMING and FI_UET_DSCP_DATA as ctest sets them: the capture of
 // the first domain shows the packets of both directions. [CMS-171, CMS-173, CMS-176, LF-129]
+#include "prov/uet/test/capture.h"
 #include "prov/uet/test/node.h"
 
 #include <cstdlib>
 #include <cstring>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <memory>
 
@@ -22,21 +21,13 @@ struct Seen {
 };
 
 Seen read_capture(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> octets{std::istreambuf_iterator<char>(file), {}};
   Seen seen;
-  for (size_t at = 0; at + 12 <= octets.size();) {
-    uint32_t block[7] = {};  // type, length, and of a packet: interface, time, time, captured
-    std::memcpy(block, octets.data() + at, std::min(sizeof(block), octets.size() - at));
-    if (block[1] < 12 || block[1] > octets.size() - at) break;
-    if (block[0] == 6 && block[5] > 28) {
-      const auto octet = [&](size_t i) { return static_cast<uint8_t>(octets[at + 28 + i]); };
-      const unsigned type = octet(28) >> 3;
-      const bool is_request = type == 2 || type == 3;  // RUD, ROD
-      ++(is_request ? seen.data : seen.other)[octet(1) >> 2];
-    }
-    at += block[1];
-  }
+  for_each_packet(path, [&](std::span<const uint8_t> octets) {
+    if (octets.size() <= 28) return;
+    const unsigned type = octets[28] >> 3;
+    const bool is_request = type == 2 || type == 3;  // RUD, ROD
+    ++(is_request ? seen.data : seen.other)[octets[1] >> 2];
+  });
   return seen;
 }
 

@@ -1,12 +1,11 @@
 // Messages in other forms than the default ones, each set by FI_UET_* as ctest does it: all data
 // arrives, and the capture of the first domain shows the form. [LF-041, LF-045, LF-129]
+#include "prov/uet/test/capture.h"
 #include "prov/uet/test/node.h"
 
 #include <algorithm>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 #include <map>
 #include <set>
 
@@ -25,27 +24,20 @@ struct Seen {
 };
 
 Seen read_capture(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> octets{std::istreambuf_iterator<char>(file), {}};
   Seen seen;
-  for (size_t at = 0; at + 12 <= octets.size();) {
-    uint32_t block[7] = {};  // type, length, and of a packet: interface, time, time, captured
-    std::memcpy(block, octets.data() + at, std::min(sizeof(block), octets.size() - at));
-    if (block[1] < 12 || block[1] > octets.size() - at) break;
-    if (block[0] == 6 && block[5] > kIpUdp + 13) {
-      const auto pds = [&](size_t i) { return static_cast<uint8_t>(octets[at + 28 + kIpUdp + i]); };
-      const unsigned prologue = unsigned{pds(0)} << 8 | pds(1);
-      if (prologue >> 11 == 2) {  // RUD request
-        const unsigned header = prologue >> 7 & 15;
-        ++seen.headers[header];
-        if (header >= 1 && header <= 3) ++seen.opcodes[pds(12) & 0x3F];
-        if (header == 3 && (pds(12) & 0x3F) == 2) {
-          seen.read_lengths.insert(unsigned{pds(54)} << 8 | pds(55));
-        }
-      }
+  for_each_packet(path, [&](std::span<const uint8_t> octets) {
+    if (octets.size() <= kIpUdp + 13) return;
+    const std::span<const uint8_t> pds = octets.subspan(kIpUdp);
+    const unsigned prologue = unsigned{pds[0]} << 8 | pds[1];
+    if (prologue >> 11 != 2) return;  // no RUD request
+    const unsigned header = prologue >> 7 & 15;
+    const unsigned opcode = pds[12] & 0x3F;
+    ++seen.headers[header];
+    if (header >= 1 && header <= 3) ++seen.opcodes[opcode];
+    if (header == 3 && opcode == 2 && pds.size() > 55) {
+      seen.read_lengths.insert(unsigned{pds[54]} << 8 | pds[55]);
     }
-    at += block[1];
-  }
+  });
   return seen;
 }
 

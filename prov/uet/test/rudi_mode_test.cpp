@@ -1,12 +1,11 @@
 // FI_UET_MODE=rudi with FI_UET_IDEMPOTENT=1, as ctest sets them: RMA takes RUDI, messages do not.
 // The capture of the first domain shows the packets. [SES-027, LF-027, LF-129]
+#include "prov/uet/test/capture.h"
 #include "prov/uet/test/node.h"
 
 #include <array>
 #include <cstdio>
 #include <cstdlib>
-#include <fstream>
-#include <iterator>
 
 namespace uet::prov::test {
 namespace {
@@ -16,18 +15,10 @@ constexpr size_t kBytes = 100000;
 // How many packets of each PDS type a pcapng file of IPv4 packets holds: octet 28 of each, behind
 // IP and UDP, begins with five bits of type.
 std::array<uint32_t, 32> types_in(const char* path) {
-  std::ifstream file(path, std::ios::binary);
-  const std::vector<char> octets{std::istreambuf_iterator<char>(file), {}};
   std::array<uint32_t, 32> counts{};
-  for (size_t at = 0; at + 12 <= octets.size();) {
-    uint32_t block[7] = {};  // type, length, and of a packet: interface, time, time, captured
-    std::memcpy(block, octets.data() + at, std::min(sizeof(block), octets.size() - at));
-    if (block[1] < 12 || block[1] > octets.size() - at) break;
-    if (block[0] == 6 && block[5] > 28) {
-      ++counts[static_cast<uint8_t>(octets[at + 28 + 28]) >> 3];
-    }
-    at += block[1];
-  }
+  for_each_packet(path, [&](std::span<const uint8_t> octets) {
+    if (octets.size() > 28) ++counts[octets[28] >> 3];
+  });
   return counts;
 }
 

@@ -298,42 +298,31 @@ if(TARGET rudi_mode_test)
     "FI_PROVIDER_PATH=$<TARGET_FILE_DIR:uet-fi>;FI_PROVIDER=uet;FI_UET_MODE=rudi;\
 FI_UET_IDEMPOTENT=1;FI_UET_PCAP=${CMAKE_CURRENT_BINARY_DIR}/rudi_mode.pcapng")
 endif()
-# The DSCP of data: uet_dscp_test(NAME FILTER PARAMETER=VALUE...).
+# Tests that need settings, each in a process of its own with a capture:
+# uet_captured_test(PROGRAM NAME FILTER PARAMETER=VALUE...). Without a filter PROGRAM runs none.
+function(uet_captured_test program name filter)
+  if(TARGET ${program}_test)
+    add_test(NAME ${program}_${name}_test COMMAND ${program}_test --gtest_filter=${filter})
+    set(environment "FI_PROVIDER_PATH=$<TARGET_FILE_DIR:uet-fi>;FI_PROVIDER=uet;${ARGN}"
+      "FI_UET_PCAP=${CMAKE_CURRENT_BINARY_DIR}/${program}_${name}.pcapng")
+    set_tests_properties(${program}_${name}_test PROPERTIES LABELS prov TIMEOUT 60
+      FAIL_REGULAR_EXPRESSION "0 tests" ENVIRONMENT "${environment}")
+    set_tests_properties(${program}_test PROPERTIES
+      ENVIRONMENT_MODIFICATION "GTEST_FILTER=set:-*")
+  endif()
+endfunction()
+# The DSCP of data.
 uet_add_provider_test(dscp_test prov_test_node)
-function(uet_dscp_test name filter)
-  if(TARGET dscp_test)
-    add_test(NAME dscp_${name}_test COMMAND dscp_test --gtest_filter=${filter})
-    set(dscp_environment "FI_PROVIDER_PATH=$<TARGET_FILE_DIR:uet-fi>;FI_PROVIDER=uet;${ARGN}"
-      "FI_UET_PCAP=${CMAKE_CURRENT_BINARY_DIR}/dscp_${name}.pcapng")
-    set_tests_properties(dscp_${name}_test PROPERTIES LABELS prov TIMEOUT 60
-      FAIL_REGULAR_EXPRESSION "0 tests" ENVIRONMENT "${dscp_environment}")
-  endif()
-endfunction()
-if(TARGET dscp_test)
-  set_tests_properties(dscp_test PROPERTIES ENVIRONMENT_MODIFICATION "GTEST_FILTER=set:-*")
-endif()
-uet_dscp_test(dropping *WithoutTrimming* FI_UET_TRIMMING=0)
-uet_dscp_test(trimming *WithTrimming* FI_UET_TRIMMING=1)
-uet_dscp_test(chosen *ChosenDscp* FI_UET_TRIMMING=1 FI_UET_DSCP_DATA=10)
-uet_dscp_test(of_trimmed *ClassOfTrimmed* FI_UET_DSCP_TRIMMED=34)
-# Messages in other forms than the default: uet_form_test(NAME FILTER PARAMETER=VALUE...).
+uet_captured_test(dscp dropping *WithoutTrimming* FI_UET_TRIMMING=0)
+uet_captured_test(dscp trimming *WithTrimming* FI_UET_TRIMMING=1)
+uet_captured_test(dscp chosen *ChosenDscp* FI_UET_TRIMMING=1 FI_UET_DSCP_DATA=10)
+uet_captured_test(dscp of_trimmed *ClassOfTrimmed* FI_UET_DSCP_TRIMMED=34)
+# Messages in other forms than the default.
 uet_add_provider_test(forms_test prov_test_node)
-function(uet_form_test name filter)
-  if(TARGET forms_test)
-    add_test(NAME forms_${name}_test COMMAND forms_test --gtest_filter=${filter})
-    set(form_environment "FI_PROVIDER_PATH=$<TARGET_FILE_DIR:uet-fi>;FI_PROVIDER=uet;${ARGN}"
-      "FI_UET_PCAP=${CMAKE_CURRENT_BINARY_DIR}/forms_${name}.pcapng")
-    set_tests_properties(forms_${name}_test PROPERTIES LABELS prov TIMEOUT 60
-      FAIL_REGULAR_EXPRESSION "0 tests" ENVIRONMENT "${form_environment}")
-  endif()
-endfunction()
-if(TARGET forms_test)
-  set_tests_properties(forms_test PROPERTIES ENVIRONMENT_MODIFICATION "GTEST_FILTER=set:-*")
-endif()
-uet_form_test(medium *Medium* FI_UET_HDR_MEDIUM=1)
-uet_form_test(rendezvous *Rendezvous* FI_UET_RNDV_SIZE=20000)
-uet_form_test(small *Small* FI_UET_HDR_SMALL=1)
-uet_form_test(payload *Payload* FI_UET_PAYLOAD_MTU=1024)
+uet_captured_test(forms medium *Medium* FI_UET_HDR_MEDIUM=1)
+uet_captured_test(forms rendezvous *Rendezvous* FI_UET_RNDV_SIZE=20000)
+uet_captured_test(forms small *Small* FI_UET_HDR_SMALL=1)
+uet_captured_test(forms payload *Payload* FI_UET_PAYLOAD_MTU=1024)
 if(TARGET patience_test)
   # Ten seconds of silence each, side by side.
   set_tests_properties(patience_test PROPERTIES LABELS "prov;slow"
