@@ -37,15 +37,6 @@ class DscpTest : public PairTest {
     ASSERT_NE(std::getenv("FI_UET_PCAP"), nullptr) << "run by ctest";
     open();
   }
-  void transfer(fid_mr* region, bool read, std::vector<uint8_t>& local) {
-    const uint64_t key = fi_mr_key(region);
-    const ssize_t rc =
-        read ? fi_read(a->ep, local.data(), local.size(), nullptr, to_b, 0, key, this)
-             : fi_write(a->ep, local.data(), local.size(), nullptr, to_b, 0, key, this);
-    ASSERT_EQ(rc, 0);
-    const Done done = next(a->tx_cq);
-    EXPECT_EQ(done.err, 0) << done.text;
-  }
   // A write and a read, 13 packets of 8192 octets each way; then all data has this DSCP, and
   // everything else that of control.
   void expect_data(unsigned dscp) {
@@ -53,8 +44,8 @@ class DscpTest : public PairTest {
     fid_mr* const region =
         b->registered(memory.data(), kBytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 5);
     std::vector<uint8_t> local = pattern(kBytes, 1);
-    transfer(region, false, local);
-    transfer(region, true, local);
+    write_region(region, local);
+    read_region(region, local);
     EXPECT_EQ(fi_close(&region->fid), 0);
     a.reset();
     b.reset();  // the capture is complete

@@ -251,6 +251,19 @@ Done PairTest::next(fid_cq* cq, std::chrono::milliseconds limit) {
   return done;
 }
 
+void PairTest::write_region(fid_mr* region, const std::vector<uint8_t>& data) {
+  ASSERT_EQ(fi_write(a->ep, data.data(), data.size(), nullptr, to_b, 0, fi_mr_key(region), this),
+            0);
+  const Done done = next(a->tx_cq);
+  EXPECT_EQ(done.err, 0) << done.text;
+}
+
+void PairTest::read_region(fid_mr* region, std::vector<uint8_t>& data) {
+  ASSERT_EQ(fi_read(a->ep, data.data(), data.size(), nullptr, to_b, 0, fi_mr_key(region), this), 0);
+  const Done done = next(a->tx_cq);
+  EXPECT_EQ(done.err, 0) << done.text;
+}
+
 bool PairTest::stays_empty(fid_cq* cq, std::chrono::milliseconds span) {
   Done done;
   return !run_until([&] { return read_one(cq, done); }, span);

@@ -131,6 +131,11 @@ class PairTest : public ::testing::Test {
   // Nothing arrives on `cq` for a while.
   bool stays_empty(fid_cq* cq, std::chrono::milliseconds span = std::chrono::milliseconds(50));
 
+  // Writes all of `data` to the start of b's region, and awaits the completion.
+  void write_region(fid_mr* region, const std::vector<uint8_t>& data);
+  // Fills `data` from the start of b's region, and awaits the completion.
+  void read_region(fid_mr* region, std::vector<uint8_t>& data);
+
   // Octets that live until both nodes are closed. The buffer of an operation that a test does not
   // await must not be one of its locals: the engine uses it until TearDown.
   std::vector<uint8_t>& kept(std::vector<uint8_t> octets) {

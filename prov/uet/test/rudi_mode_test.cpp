@@ -37,15 +37,6 @@ class RudiModeTest : public PairTest {
     b.reset();
     return types_in(std::getenv("FI_UET_PCAP"));
   }
-  void transfer(fid_mr* region, bool read, std::vector<uint8_t>& local) {
-    const uint64_t key = fi_mr_key(region);
-    const ssize_t rc =
-        read ? fi_read(a->ep, local.data(), local.size(), nullptr, to_b, 0, key, this)
-             : fi_write(a->ep, local.data(), local.size(), nullptr, to_b, 0, key, this);
-    ASSERT_EQ(rc, 0);
-    const Done done = next(a->tx_cq);
-    EXPECT_EQ(done.err, 0) << done.text;
-  }
   std::vector<uint8_t> memory_ = std::vector<uint8_t>(kBytes);
 };
 
@@ -53,10 +44,10 @@ TEST_F(RudiModeTest, RmaGoesByRudi) {
   fid_mr* region = b->registered(memory_.data(), kBytes, FI_REMOTE_READ | FI_REMOTE_WRITE, 5);
   EXPECT_EQ(fi_mr_key(region) >> 63, 1u);
   std::vector<uint8_t> data = pattern(kBytes, 1);
-  transfer(region, false, data);
+  write_region(region, data);
   EXPECT_EQ(memory_, data);
   std::vector<uint8_t> back(kBytes);
-  transfer(region, true, back);
+  read_region(region, back);
   EXPECT_EQ(back, data);
   EXPECT_EQ(fi_close(&region->fid), 0);
   const auto types = sent();
@@ -74,7 +65,7 @@ TEST_F(RudiModeTest, CountedRegionsAreLeftOut) {
   EXPECT_EQ(fi_mr_key(region) >> 63, 0u);
   EXPECT_EQ(fi_mr_bind(region, &b->rx_counter->fid, FI_REMOTE_WRITE), 0);
   std::vector<uint8_t> data = pattern(kBytes, 1);
-  transfer(region, false, data);
+  write_region(region, data);
   EXPECT_TRUE(run_until([&] { return fi_cntr_read(b->rx_counter) == 1; }));
   EXPECT_EQ(fi_close(&region->fid), 0);
   // An idempotent region may be written twice, so its accesses cannot be counted.
