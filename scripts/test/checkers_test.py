@@ -11,6 +11,7 @@ sys.path.insert(0, str(SCRIPTS))
 import arrows  # noqa: E402
 import check_tidy  # noqa: E402
 import class_sizes  # noqa: E402
+import plain_words  # noqa: E402
 
 
 def run(tool, root, *args):
@@ -208,28 +209,38 @@ class CheckTidyTest(Tree):
         self.write("pds/a.cpp", '// No rand() here.\nconst char* s = "throw";\n')
         self.assertEqual(run("check_tidy.py", self.root)[0], 0)
 
-    # [LF-104, LF-105] One header decides which libfabric this is, by no macro that may be gone.
     def test_words_that_are_not_plain(self):
         for path, text, line, phrase in [
-                ("base/a.cpp", "// A.\n// A name of ours.\nint x;\n", 2, "of ours"),
+                ("base/a.cpp", "// A.\n// Reads so many octets.\nint x;\n", 2, "so many octets"),
                 ("base/a.cpp", '// A.\nconst char* t = "waits For Ever";\n', 2, "for ever"),
                 ("base/a.cpp", "// A.\n// Looks in\n// vain.\nint x;\n", 2, "in vain"),
                 ("base/a.cpp", '// A.\nconst char* t = "told "\n    "to wait";\n', 2,
                  "told to wait"),
-                ("tools/a.py", '"""A."""\n# Whoever calls it.\n', 2, "whoever"),
+                ("tools/a.py", '"""A."""\n# Sends so many packets.\n', 2, "so many packets"),
                 ("docs/a.md", "# A\n\nRefusals are borne.\n", 3, "borne")]:
             with self.subTest(text):
                 self.assertIn(f'{path}:{line}: "{phrase}" is not plain: ',
                               self.finding(path, text))
                 (self.root / path).unlink()
 
+    def test_every_listed_phrase_is_found(self):
+        phrases = list(plain_words.PHRASES)
+        self.assertGreater(len(phrases), 20)
+        self.write("base/a.cpp", "// A.\n" + "".join(f"// {phrase}.\n" for phrase in phrases))
+        out = run("check_tidy.py", self.root)[1]
+        for line, phrase in enumerate(phrases, 2):
+            with self.subTest(phrase):
+                self.assertIn(f'base/a.cpp:{line}: "{phrase}" is not plain: write '
+                              f"{plain_words.PHRASES[phrase]} (docs", out)
+
     def test_plain_words_pass(self):
         self.write("base/a.cpp", "// For every packet of four octets.\n"
-                                 "constexpr int whoever_ = 1;  // a name in code, not in words\n")
-        self.write("docs/reference/a.md", "Of ours.\n")
+                                 "constexpr int borne_ = 1;  // a name in code, not in words\n")
+        self.write("docs/reference/a.md", "For ever.\n")
         code, out = run("check_tidy.py", self.root)
         self.assertEqual(code, 0, out)
 
+    # [LF-104, LF-105] One header decides which libfabric this is, by no macro that may be gone.
     def test_conditions_on_libfabric(self):
         for line in ("#ifdef FI_MR_BASIC", "#if defined(FI_RESCAN)", "#ifndef FI_ORDER_NONE",
                      "#if FI_MAJOR_VERSION >= 2", "#  elif FI_MINOR_VERSION > 1"):
