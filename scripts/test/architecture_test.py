@@ -55,8 +55,9 @@ def includes_of(root, folder):
 
 def arrows_without_include(root, dot):
     """Arrows of the picture that no #include follows; dashed ones are call-backs. A node stands for
-    the folders in the first line of its label; one that names none is no code of ours. An arrow
-    from or to a frame (ltail, lhead) is one of the folder that the frame's label begins with.
+    the folders in the first line of its label. A label without a folder, such as "network", is
+    outside this repository: its arrows are not checked. An arrow from or to a frame (ltail, lhead)
+    is one of the folder that the frame's label begins with.
     """
     nodes = dict(re.findall(r'^ *(\w+) \[label="([^"\\]+)', dot, re.M))
     folders = {name: [folder for folder in label.split(", ") if (root / folder).is_dir()]
