@@ -72,7 +72,7 @@ found.third = [seen(), totals(), choice.value];
 """
 
 
-class PathsPageTest(PageTest):
+class ContextsPageTest(PageTest):
     program = ""
 
     def plot(self, recording):
@@ -146,6 +146,6 @@ class PathsPageTest(PageTest):
 if __name__ == "__main__":
     if len(sys.argv) not in (2, 4):
         sys.exit(__doc__)
-    PathsPageTest.program = sys.argv[1]
+    ContextsPageTest.program = sys.argv[1]
     PICTURE = sys.argv[2:]
     unittest.main(argv=sys.argv[:1])
