@@ -61,7 +61,7 @@ def is_case(name):
     return name.startswith("conformance/cases/")
 
 
-# A test of so many rules at once proves none of them.
+# The most rules that a range may cite: no test proves more of them at once.
 RANGE_MAX = 40
 
 

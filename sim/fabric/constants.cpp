@@ -19,7 +19,7 @@ using cms::Config;
 using cms::CreditConfig;
 using cms::NsccConfig;
 
-// A constant is an integer in the Config: so many of its units are 1 for the user.
+// A constant is an integer in the Config: this number of its units is 1 for the user.
 struct Row {
   std::string_view key;
   double least, most;  // that it may be
@@ -118,7 +118,7 @@ constexpr std::array kNscc{
     word<&Config::trimming>("trimming", kSwitch, "hosts expect switches to trim; --no-trim: off"),
     word<&Config::base_rtt_probe>("base-rtt-probe", kSwitch, "new contexts measure the base RTT"),
     Row{"base-rtt-cache-s", 0, 86400, 1e9, get<&Config::base_rtt_time>, set<&Config::base_rtt_time>,
-        "so long a measured base RTT is used again"},
+        "time for which a measured base RTT is used again"},
     time_us<&Config::idle_time>("restart-us", "a pause after which the window begins anew"),
 };
 
@@ -130,7 +130,7 @@ constexpr std::array kCredit{
                                                "credit that a source holds, in BDP"),
     time_us<&CreditConfig::timeout>("credit-timeout-us",
                                     "a source asks again; 0: 250 us or 4 base RTTs"),
-    word<&CreditConfig::idle_credit>("idle", kSwitch, "idle sources get what nobody waits for"),
+    word<&CreditConfig::idle_credit>("idle", kSwitch, "idle sources get credit while none waits"),
     Row{"core", 0, 0, 1, [](const Config&) { return int64_t{2}; },
         [](Config& c, int64_t value) {
           if (value != 2) c.credit.core_rate = value == 1;
