@@ -26,8 +26,8 @@ constexpr uint32_t tfc_cells(const TfcConfig& tfc, uint32_t nominal) {
 // limit it, as they limit first windows; then it does not depend on the packet length, which may
 // differ between the ends. [CMS-147]
 inline uint32_t tfc_first_cells(const Config& c) {
-  constexpr uint64_t kMost =
-      1 << 22;  // half of 2^23, the largest distance that 24-bit counters compare
+  // Half of 2^23, the largest distance that 24-bit counters compare.
+  constexpr uint64_t kMost = 1 << 22;
   constexpr uint64_t kSocketBytes = 128 * 1024;
   const uint64_t by_delay = c.bdp_bytes() * 3 / 2;
   const uint64_t usual = c.start_slowly ? std::min(by_delay, kSocketBytes) : by_delay;
@@ -37,8 +37,8 @@ inline uint32_t tfc_first_cells(const Config& c) {
 
 // The share of one PDC in the cells of its context: each ACK grants to one PDC.
 struct TfcShare {
-  uint32_t granted =
-      0;  // cumulative, as last reported, beyond the initial allocation; 24 bits count
+  // Cumulative, as last reported, beyond the initial allocation; 24 bits count.
+  uint32_t granted = 0;
   uint32_t returned = 0;  // cells of packets taken for lost, which may still arrive; saturates
   int32_t spent = 0;      // used, not yet granted again; negative if one taken for lost arrived
 };

@@ -22,9 +22,9 @@ class Heard {
 
   // An ACK gave the count of received octets, in units of 256, of which 24 bits go over the wire.
   // Returns the newly reported octets: 0 for an ACK that was overtaken; never more than `most`,
-  // because losses have taken other octets out of flight. Returns none if no honest peer can have
-  // counted so much, and for every later count of such a peer: it may count other octets for each
-  // packet, so that its counts drift away. [CMS-198]
+  // because losses have taken other octets out of flight. Returns none if the count exceeds what
+  // this end has sent, and from then on for each count of this peer: it may count packets as longer
+  // than they are, and then each later count is wrong, too. [CMS-198]
   std::optional<uint32_t> on_rcvd_units(uint32_t units, uint32_t most) {
     const uint32_t ahead = (units - units_) & 0xFFFFFF;
     const bool is_overtaken = ahead >= kHalf / 256;
