@@ -115,9 +115,15 @@ class IntrusiveList {
     head_.prev_ = last;
   }
 
-  // Unlinks every element. O(size).
+  // Unlinks every element. O(size). It does not read `head_` again after each element: g++ 12 with
+  // -O3 takes that for the same value, if the list is destroyed next, and never ends.
   void clear() {
-    while (pop_front() != nullptr) {
+    Node* at = head_.next_;
+    head_.prev_ = head_.next_ = &head_;
+    while (at != &head_) {
+      Node* const next = at->next_;
+      at->prev_ = at->next_ = nullptr;
+      at = next;
     }
   }
 
