@@ -4,6 +4,7 @@
 #include "prov/uet/api/compat.h"
 
 #include <cerrno>
+#include <cstdio>
 
 namespace uet::prov {
 namespace {
@@ -195,6 +196,14 @@ const char* completion_error_name(int prov_errno) {
     return name_of(static_cast<pds::FailureReason>((prov_errno - kDeliveryErrno) >> 8));
   }
   return wire::name(static_cast<wire::ReturnCode>(prov_errno & 0x3F));
+}
+
+const char* completion_error_text(int prov_errno, const char* err_data, char* buf, size_t length) {
+  const char* const name = completion_error_name(prov_errno);
+  if (buf == nullptr || length == 0) return name;
+  const bool has_peer = err_data != nullptr && *err_data == '(';
+  std::snprintf(buf, length, "%s%s%s", name, has_peer ? " " : "", has_peer ? err_data : "");
+  return buf;
 }
 
 }  // namespace uet::prov

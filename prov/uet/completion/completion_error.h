@@ -6,6 +6,8 @@
 #include "ses/types.h"
 #include "wire/code_points.h"
 
+#include <cstddef>
+
 namespace uet::prov {
 
 // prov_errno of failures that are no SES return code:
@@ -27,5 +29,9 @@ OperationError operation_error(const ses::Completion& completion);
 
 // The text for a prov_errno; never null.
 const char* completion_error_name(int prov_errno);
+
+// fi_cq_strerror: that text, and behind it `err_data` of the same error entry, if it names the
+// peer. Both `err_data` and `buf` may be null. Without `buf` it is the text alone.
+const char* completion_error_text(int prov_errno, const char* err_data, char* buf, size_t length);
 
 }  // namespace uet::prov

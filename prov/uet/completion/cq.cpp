@@ -1,9 +1,9 @@
-// CompletionQueue: the ring, its readers, and the operation table.
+// CompletionQueue: the ring and its readers.
 #include "prov/uet/completion/cq.h"
 
 #include "prov/uet/address/resolve.h"
 #include "prov/uet/api/log.h"
-#include "prov/uet/completion/completion_error.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/completion/peer_cq.h"
 #include "prov/uet/domain/domain.h"
 
@@ -15,9 +15,6 @@
 #include <cstdio>
 #include <cstring>
 #include <memory>
-
-// Newer headers append members to the operation tables; they stay null. [ABI-026]
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 namespace uet::prov {
 namespace {
@@ -48,89 +45,6 @@ static_assert(offsetof(CompletionEntry, buf) == offsetof(fi_cq_tagged_entry, buf
 static_assert(offsetof(CompletionEntry, data) == offsetof(fi_cq_tagged_entry, data));
 static_assert(offsetof(CompletionEntry, tag) == offsetof(fi_cq_tagged_entry, tag));
 static_assert(offsetof(fi_cq_data_entry, data) == offsetof(fi_cq_tagged_entry, data));
-
-ssize_t cq_read(fid_cq* cq, void* buf, size_t count) noexcept {
-  return guard([&] { return object_of<CompletionQueue>(cq).read(buf, count, nullptr); });
-}
-
-ssize_t cq_readfrom(fid_cq* cq, void* buf, size_t count, fi_addr_t* src_addr) noexcept {
-  return guard([&] { return object_of<CompletionQueue>(cq).read(buf, count, src_addr); });
-}
-
-ssize_t cq_readerr(fid_cq* cq, fi_cq_err_entry* entry, uint64_t) noexcept {
-  return guard([&] { return object_of<CompletionQueue>(cq).read_error(entry); });
-}
-
-ssize_t cq_sread(fid_cq* cq, void* buf, size_t count, const void* cond, int timeout) noexcept {
-  return guard(
-      [&] { return object_of<CompletionQueue>(cq).sread(buf, count, nullptr, cond, timeout); });
-}
-
-ssize_t cq_sreadfrom(fid_cq* cq, void* buf, size_t count, fi_addr_t* src_addr, const void* cond,
-                     int timeout) noexcept {
-  return guard(
-      [&] { return object_of<CompletionQueue>(cq).sread(buf, count, src_addr, cond, timeout); });
-}
-
-int cq_signal(fid_cq* cq) noexcept {
-  return guard([&] { return object_of<CompletionQueue>(cq).signal(); });
-}
-
-// `err_data`, when given, is what read_error() wrote for that entry: a text that names the peer.
-const char* cq_strerror(fid_cq*, int prov_errno, const void* err_data, char* buf,
-                        size_t len) noexcept {
-  const char* name = completion_error_name(prov_errno);
-  if (buf != nullptr && len > 0) {
-    const bool has_peer = err_data != nullptr && *static_cast<const char*>(err_data) == '(';
-    std::snprintf(buf, len, "%s%s%s", name, has_peer ? " " : "",
-                  has_peer ? static_cast<const char*>(err_data) : "");
-    return buf;
-  }
-  return name;
-}
-
-ssize_t peer_cq_read(fid_cq* cq, void*, size_t) noexcept {
-  return guard([&] { return object_of<CompletionQueue>(cq).run(); });
-}
-
-int cq_close(fid* fid) noexcept {
-  return guard([&] { return object_of<CompletionQueue>(fid).close(); });
-}
-
-int cq_control(fid* fid, int command, void* arg) noexcept {
-  return guard([&] { return object_of<CompletionQueue>(fid).control(command, arg); });
-}
-
-fi_ops cq_fid_ops = {
-    .size = sizeof(fi_ops),
-    .close = cq_close,
-    .bind = no_bind,
-    .control = cq_control,
-    .ops_open = no_ops_open,
-};
-
-fi_ops_cq cq_ops = {
-    .size = sizeof(fi_ops_cq),
-    .read = cq_read,
-    .readfrom = cq_readfrom,
-    .readerr = cq_readerr,
-    .sread = cq_sread,
-    .sreadfrom = cq_sreadfrom,
-    .signal = cq_signal,
-    .strerror = cq_strerror,
-};
-
-// The owner of the entries reads them. [fi_peer, PEER CQ]
-fi_ops_cq peer_cq_ops = {
-    .size = sizeof(fi_ops_cq),
-    .read = peer_cq_read,
-    .readfrom = not_offered_op,
-    .readerr = not_offered_op,
-    .sread = not_offered_op,
-    .sreadfrom = not_offered_op,
-    .signal = not_offered,
-    .strerror = cq_strerror,
-};
 
 }  // namespace
 

@@ -1,0 +1,15 @@
+// The operation tables of libfabric's objects. An object puts its tables into its fid; the entry
+// points in them convert their arguments, call one function of the object, and convert what it
+// returns. They stand in the file that is named with the tables. [ABI-026]
+#pragma once
+
+#include "prov/uet/api/compat.h"
+
+namespace uet::prov {
+
+// cq_calls.cpp. An imported queue (FI_PEER) has peer_cq_ops.
+extern struct fi_ops cq_fid_ops;
+extern struct fi_ops_cq cq_ops;
+extern struct fi_ops_cq peer_cq_ops;
+
+}  // namespace uet::prov
