@@ -12,4 +12,9 @@ extern struct fi_ops cq_fid_ops;
 extern struct fi_ops_cq cq_ops;
 extern struct fi_ops_cq peer_cq_ops;
 
+// counter_calls.cpp. An imported counter (FI_PEER) has peer_counter_ops.
+extern struct fi_ops counter_fid_ops;
+extern struct fi_ops_cntr counter_ops;
+extern struct fi_ops_cntr peer_counter_ops;
+
 }  // namespace uet::prov

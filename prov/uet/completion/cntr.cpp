@@ -2,87 +2,18 @@
 #include "prov/uet/completion/cntr.h"
 
 #include "prov/uet/api/log.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/memory/mr.h"
 
 #include <memory>
 
 namespace uet::prov {
-namespace {
 
-int close_op(fid* fid) noexcept {
-  return guard([&] { return Counter::from(fid).close(); });
-}
-
-int control_op(fid* fid, int command, void* arg) noexcept {
-  return guard([&] { return Counter::from(fid).control(command, arg); });
-}
-
-uint64_t read_op(fid_cntr* cntr) noexcept {
-  return guard([&] { return Counter::from(cntr).read(); });
-}
-
-uint64_t read_error_op(fid_cntr* cntr) noexcept {
-  return guard([&] { return Counter::from(cntr).read_error(); });
-}
-
-int add_op(fid_cntr* cntr, uint64_t value) noexcept {
-  return guard([&] { return Counter::from(cntr).add(value); });
-}
-
-int set_op(fid_cntr* cntr, uint64_t value) noexcept {
-  return guard([&] { return Counter::from(cntr).set(value); });
-}
-
-int wait_op(fid_cntr* cntr, uint64_t threshold, int timeout) noexcept {
-  return guard([&] { return Counter::from(cntr).wait(threshold, timeout); });
-}
-
-int add_error_op(fid_cntr* cntr, uint64_t value) noexcept {
-  return guard([&] { return Counter::from(cntr).add_error(value); });
-}
-
-int set_error_op(fid_cntr* cntr, uint64_t value) noexcept {
-  return guard([&] { return Counter::from(cntr).set_error(value); });
-}
-
-fi_ops object_ops = {sizeof(fi_ops), close_op, no_bind, control_op, no_ops_open, nullptr, nullptr};
-
-fi_ops_cntr counter_ops = {
-    .size = sizeof(fi_ops_cntr),
-    .read = read_op,
-    .readerr = read_error_op,
-    .add = add_op,
-    .set = set_op,
-    .wait = wait_op,
-    .adderr = add_error_op,
-    .seterr = set_error_op,
-};
-
-uint64_t peer_read_op(fid_cntr* cntr) noexcept {
-  return guard([&] { return Counter::from(cntr).run(); });
-}
-
-uint64_t peer_read_error_op(fid_cntr*) noexcept { return 0; }
-
-// The owner of the values reads and changes them. [fi_peer, PEER COUNTER]
-[[maybe_unused]] fi_ops_cntr peer_counter_ops = {
-    .size = sizeof(fi_ops_cntr),
-    .read = peer_read_op,
-    .readerr = peer_read_error_op,
-    .add = not_offered,
-    .set = not_offered,
-    .wait = not_offered,
-    .adderr = not_offered,
-    .seterr = not_offered,
-};
-
-}  // namespace
-
-fi_ops* Counter::fid_ops() { return &object_ops; }
+fi_ops* Counter::fid_ops() { return &counter_fid_ops; }
 
 Counter::Counter(Domain& domain, void* context) : domain_(domain) {
   link_.owner = this;
-  link_.fid.fid = {FI_CLASS_CNTR, context, &object_ops};
+  link_.fid.fid = {FI_CLASS_CNTR, context, &counter_fid_ops};
   link_.fid.ops = &counter_ops;
   domain_.add_ref();
 }

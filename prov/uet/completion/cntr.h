@@ -19,8 +19,6 @@ class Counter {
  public:
   using Link = FidLink<fid_cntr, Counter>;
   static fi_ops* fid_ops();
-  static Counter& from(fid_cntr* fid) { return object_of<Counter>(fid); }
-  static Counter& from(struct fid* fid) { return object_of<Counter>(fid); }
 
   // The domain's cntr_open operation.
   static int open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* context);
