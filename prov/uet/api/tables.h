@@ -17,4 +17,8 @@ extern struct fi_ops counter_fid_ops;
 extern struct fi_ops_cntr counter_ops;
 extern struct fi_ops_cntr peer_counter_ops;
 
+// eq_calls.cpp
+extern struct fi_ops eq_fid_ops;
+extern struct fi_ops_eq eq_ops;
+
 }  // namespace uet::prov

@@ -206,4 +206,9 @@ const char* completion_error_text(int prov_errno, const char* err_data, char* bu
   return buf;
 }
 
+const char* event_error_name(int prov_errno) {
+  return prov_errno >= kLostErrno ? completion_error_name(prov_errno - kLostErrno)
+                                  : fi_strerror(prov_errno);
+}
+
 }  // namespace uet::prov

@@ -34,4 +34,8 @@ const char* completion_error_name(int prov_errno);
 // peer. Both `err_data` and `buf` may be null. Without `buf` it is the text alone.
 const char* completion_error_text(int prov_errno, const char* err_data, char* buf, size_t length);
 
+// fi_eq_strerror: events of the network and of insertions carry positive errnos as prov_errno;
+// events of lost operations carry the prov_errno of their completion.
+const char* event_error_name(int prov_errno);
+
 }  // namespace uet::prov

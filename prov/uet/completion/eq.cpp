@@ -1,68 +1,18 @@
 // Event queue; see eq.h.
 #include "prov/uet/completion/eq.h"
 
-#include "prov/uet/completion/completion_error.h"
+#include "prov/uet/api/tables.h"
 
 #include <sys/eventfd.h>
 #include <unistd.h>
 
 #include <chrono>
-#include <cstdio>
 #include <cstring>
 #include <memory>
 
 namespace uet::prov {
-namespace {
 
-int close_op(fid* fid) noexcept {
-  return guard([&] { return EventQueue::from(fid).close(); });
-}
-
-int control_op(fid* fid, int command, void* arg) noexcept {
-  return guard([&] { return EventQueue::from(fid).control(command, arg); });
-}
-
-ssize_t read_op(fid_eq* eq, uint32_t* event, void* buf, size_t length, uint64_t flags) noexcept {
-  return guard([&] { return EventQueue::from(eq).read(event, buf, length, flags); });
-}
-
-ssize_t read_error_op(fid_eq* eq, fi_eq_err_entry* entry, uint64_t flags) noexcept {
-  return guard([&] { return EventQueue::from(eq).read_error(entry, flags); });
-}
-
-ssize_t write_op(fid_eq* eq, uint32_t event, const void* buf, size_t length,
-                 uint64_t flags) noexcept {
-  return guard([&] { return EventQueue::from(eq).write(event, buf, length, flags); });
-}
-
-ssize_t sread_op(fid_eq* eq, uint32_t* event, void* buf, size_t length, int timeout,
-                 uint64_t flags) noexcept {
-  return guard([&] { return EventQueue::from(eq).sread(event, buf, length, timeout, flags); });
-}
-
-// Events of the network and of insertions carry positive errnos as prov_errno; events of lost
-// operations carry the prov_errno of their completion.
-const char* strerror_op(fid_eq*, int prov_errno, const void*, char* buf, size_t length) noexcept {
-  const char* text = prov_errno >= kLostErrno ? completion_error_name(prov_errno - kLostErrno)
-                                              : fi_strerror(prov_errno);
-  if (buf != nullptr && length > 0) snprintf(buf, length, "%s", text);
-  return text;
-}
-
-fi_ops object_ops = {sizeof(fi_ops), close_op, no_bind, control_op, no_ops_open, nullptr, nullptr};
-
-fi_ops_eq eq_ops = {
-    .size = sizeof(fi_ops_eq),
-    .read = read_op,
-    .readerr = read_error_op,
-    .write = write_op,
-    .sread = sread_op,
-    .strerror = strerror_op,
-};
-
-}  // namespace
-
-fi_ops* EventQueue::fid_ops() { return &object_ops; }
+fi_ops* EventQueue::fid_ops() { return &eq_fid_ops; }
 
 int EventQueue::open(Fabric& fabric, const fi_eq_attr* attr, fid_eq** fid, void* context) {
   const fi_eq_attr wanted = attr != nullptr ? *attr : fi_eq_attr{};
@@ -86,7 +36,7 @@ EventQueue::EventQueue(Fabric& fabric, const fi_eq_attr& attr, void* context)
       writable_((attr.flags & FI_WRITE) != 0),
       wait_obj_(attr.wait_obj) {
   link_.owner = this;
-  link_.fid.fid = {FI_CLASS_EQ, context, &object_ops};
+  link_.fid.fid = {FI_CLASS_EQ, context, &eq_fid_ops};
   link_.fid.ops = &eq_ops;
   fabric_.add_ref();
 }

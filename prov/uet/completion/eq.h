@@ -21,8 +21,6 @@ class EventQueue {
  public:
   using Link = FidLink<fid_eq, EventQueue>;
   static fi_ops* fid_ops();
-  static EventQueue& from(fid_eq* fid) { return object_of<EventQueue>(fid); }
-  static EventQueue& from(struct fid* fid) { return object_of<EventQueue>(fid); }
 
   // The fabric's eq_open operation. `attr` may be null: no wait object, default size.
   static int open(Fabric& fabric, const fi_eq_attr* attr, fid_eq** fid, void* context);
