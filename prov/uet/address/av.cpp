@@ -3,6 +3,7 @@
 
 #include "prov/uet/address/av_names.h"
 #include "prov/uet/api/log.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain/info.h"
 #include "prov/uet/peer/peer_receives.h"
@@ -25,84 +26,6 @@ constexpr Duration kRemovePatience = Duration::milliseconds(200);
 constexpr size_t kReserveMax = 4096;  // entries; a larger count is taken when it is used
 constexpr uint64_t kInsertFlags = FI_MORE | FI_SYNC_ERR;
 constexpr uint64_t kFirewallAddr = uint64_t{1} << 42;  // libfabric 2.2; has no effect here [LF-124]
-
-int close_op(fid* fid) noexcept {
-  return guard([&] { return AddressVector::from(fid).close(); });
-}
-
-int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
-  return guard([&] { return AddressVector::from(fid).bind(other, flags); });
-}
-
-int insert_op(fid_av* av, const void* addr, size_t count, fi_addr_t* fi_addr, uint64_t flags,
-              void* context) noexcept {
-  return guard(
-      [&] { return AddressVector::from(av).insert(addr, count, fi_addr, flags, context); });
-}
-
-int insertsvc_op(fid_av* av, const char* node, const char* service, fi_addr_t* fi_addr,
-                 uint64_t flags, void* context) noexcept {
-  return guard([&] {
-    return AddressVector::from(av).insert_named(node, 1, service, 1, fi_addr, flags, context);
-  });
-}
-
-int insertsym_op(fid_av* av, const char* node, size_t node_count, const char* service,
-                 size_t service_count, fi_addr_t* fi_addr, uint64_t flags, void* context) noexcept {
-  return guard([&] {
-    return AddressVector::from(av).insert_named(node, node_count, service, service_count, fi_addr,
-                                                flags, context);
-  });
-}
-
-int remove_op(fid_av* av, fi_addr_t* fi_addr, size_t count, uint64_t flags) noexcept {
-  return guard([&] { return AddressVector::from(av).remove(fi_addr, count, flags); });
-}
-
-int lookup_op(fid_av* av, fi_addr_t fi_addr, void* addr, size_t* length) noexcept {
-  return guard([&] { return AddressVector::from(av).lookup(fi_addr, addr, length); });
-}
-
-const char* straddr_op(fid_av* av, const void* addr, char* buf, size_t* length) noexcept {
-  try {
-    return AddressVector::from(av).to_text(addr, buf, length);
-  } catch (...) {
-    return nullptr;
-  }
-}
-
-[[maybe_unused]] int insert_auth_key_op(fid_av* av, const void* key, size_t bytes,
-                                        fi_addr_t* fi_addr, uint64_t flags) noexcept {
-  return guard([&] { return AddressVector::from(av).insert_auth_key(key, bytes, fi_addr, flags); });
-}
-
-[[maybe_unused]] int lookup_auth_key_op(fid_av* av, fi_addr_t fi_addr, void* key,
-                                        size_t* bytes) noexcept {
-  return guard([&] { return AddressVector::from(av).lookup_auth_key(fi_addr, key, bytes); });
-}
-
-[[maybe_unused]] int set_user_id_op(fid_av* av, fi_addr_t fi_addr, fi_addr_t id,
-                                    uint64_t flags) noexcept {
-  return guard([&] { return AddressVector::from(av).set_user_id(fi_addr, id, flags); });
-}
-
-fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, no_control, no_ops_open, nullptr, nullptr};
-
-fi_ops_av av_ops = {
-    .size = sizeof(fi_ops_av),
-    .insert = insert_op,
-    .insertsvc = insertsvc_op,
-    .insertsym = insertsym_op,
-    .remove = remove_op,
-    .lookup = lookup_op,
-    .straddr = straddr_op,
-    .av_set = not_offered,
-#if UET_HAVE_AV_AUTH_KEY
-    .insert_auth_key = insert_auth_key_op,  // [LF-108]
-    .lookup_auth_key = lookup_auth_key_op,
-    .set_user_id = set_user_id_op,  // [LF-160]
-#endif
-};
 
 bool is_unicast(const FabricAddress& fa) {
   if (fa.family == FabricAddress::Family::ipv4) return fa.ip[0] != 0 && fa.ip[0] < 224;
@@ -136,7 +59,7 @@ Result<void> agree(Domain& domain, const UetAddress& address, pds::Peer& peer, I
 
 }  // namespace
 
-fi_ops* AddressVector::fid_ops() { return &object_ops; }
+fi_ops* AddressVector::fid_ops() { return &av_fid_ops; }
 
 int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* context) {
   const fi_av_attr wanted = attr != nullptr ? *attr : fi_av_attr{};
@@ -162,7 +85,7 @@ AddressVector::AddressVector(Domain& domain, const fi_av_attr& attr, void* conte
       tables_(domain.engines(), std::numeric_limits<uint64_t>::max() >> attr.rx_ctx_bits,
               domain.terms().has_av_keys, std::min(attr.count, kReserveMax)) {
   link_.owner = this;
-  link_.fid.fid = {FI_CLASS_AV, context, &object_ops};
+  link_.fid.fid = {FI_CLASS_AV, context, &av_fid_ops};
   link_.fid.ops = &av_ops;
   domain_.add_ref();
 }

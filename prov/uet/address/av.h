@@ -24,8 +24,6 @@ class AddressVector {
  public:
   using Link = FidLink<fid_av, AddressVector>;
   static fi_ops* fid_ops();
-  static AddressVector& from(fid_av* fid) { return object_of<AddressVector>(fid); }
-  static AddressVector& from(struct fid* fid) { return object_of<AddressVector>(fid); }
 
   // The domain's av_open operation.
   static int open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* context);

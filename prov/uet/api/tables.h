@@ -7,6 +7,10 @@
 
 namespace uet::prov {
 
+// av_calls.cpp
+extern struct fi_ops av_fid_ops;
+extern struct fi_ops_av av_ops;
+
 // cq_calls.cpp. An imported queue (FI_PEER) has peer_cq_ops.
 extern struct fi_ops cq_fid_ops;
 extern struct fi_ops_cq cq_ops;
