@@ -25,4 +25,7 @@ extern struct fi_ops_cntr peer_counter_ops;
 extern struct fi_ops eq_fid_ops;
 extern struct fi_ops_eq eq_ops;
 
+// mr_calls.cpp
+extern struct fi_ops mr_fid_ops;
+
 }  // namespace uet::prov

@@ -3,6 +3,7 @@
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain/info.h"
@@ -17,22 +18,6 @@ namespace {
 
 constexpr uint64_t kAccess =
     FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC;
-
-int close_op(fid* fid) noexcept {
-  return guard([&] { return MemoryRegion::from(fid).close(); });
-}
-
-int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
-  return guard([&] { return MemoryRegion::from(fid).bind(other, flags); });
-}
-
-int control_op(fid* fid, int command, void*) noexcept {
-  if (command == FI_REFRESH) return 0;  // pages are never pinned or cached
-  if (command != FI_ENABLE) return -FI_ENOSYS;
-  return guard([&] { return MemoryRegion::from(fid).enable(); });
-}
-
-fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, no_ops_open, nullptr, nullptr};
 
 // A region cannot have objects of two domains.
 int other_domain(const char* object) {
@@ -85,7 +70,7 @@ int check(const Domain& domain, const fi_mr_attr& attr, uint64_t flags) {
 
 }  // namespace
 
-fi_ops* MemoryRegion::fid_ops() { return &object_ops; }
+fi_ops* MemoryRegion::fid_ops() { return &mr_fid_ops; }
 
 MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flags)
     : domain_(domain),
@@ -113,7 +98,7 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
         {static_cast<const std::byte*>(attr.mr_iov[i].iov_base), attr.mr_iov[i].iov_len});
   }
   link_.owner = this;
-  link_.fid.fid = {FI_CLASS_MR, attr.context, &object_ops};
+  link_.fid.fid = {FI_CLASS_MR, attr.context, &mr_fid_ops};
   link_.fid.mem_desc = this;
   link_.fid.key = provider_key_ ? FI_KEY_NOTAVAIL : attr.requested_key;
   domain_.add_ref();
@@ -310,6 +295,11 @@ void MemoryRegion::activate() {
     ProgressEngine::Entry entry(*domain_.engines()[i].progress);
     entry.ses().memory().enable(ids_[i]);  // also re-enables a disabled generation [LF-039]
   }
+}
+
+int MemoryRegion::control(int command) {
+  if (command == FI_REFRESH) return 0;  // pages are never pinned or cached
+  return command == FI_ENABLE ? enable() : -FI_ENOSYS;
 }
 
 int MemoryRegion::enable() {

@@ -20,8 +20,6 @@ class MemoryRegion {
  public:
   using Link = FidLink<fid_mr, MemoryRegion>;
   static fi_ops* fid_ops();
-  static MemoryRegion& from(fid_mr* fid) { return object_of<MemoryRegion>(fid); }
-  static MemoryRegion& from(struct fid* fid) { return object_of<MemoryRegion>(fid); }
 
   // The domain's reg, regv and regattr operations in one shape. -FI_ENOKEY: the requested key is
   // in use.
@@ -31,7 +29,8 @@ class MemoryRegion {
   int close();
   // An endpoint (FI_MR_ENDPOINT) or a counter (FI_REMOTE_WRITE, FI_REMOTE_READ).
   int bind(struct fid* fid, uint64_t flags);
-  int enable();
+  // FI_ENABLE or FI_REFRESH.
+  int control(int command);
 
   // The region behind the user word of a remote operation's completion; null for 0. Lock held.
   static MemoryRegion* from_user(uint64_t user) {
@@ -52,6 +51,7 @@ class MemoryRegion {
   int add();
   Result<void> add_to(const DomainEngine& engine, ses::RegionRequest request);
   void take_away();
+  int enable();
   void activate();
   bool needs_key() const { return provider_key_ || access_ != 0; }
 
