@@ -25,6 +25,10 @@ extern struct fi_ops_cntr peer_counter_ops;
 extern struct fi_ops eq_fid_ops;
 extern struct fi_ops_eq eq_ops;
 
+// fabric_calls.cpp
+extern struct fi_ops fabric_fid_ops;
+extern struct fi_ops_fabric fabric_ops;
+
 // mr_calls.cpp
 extern struct fi_ops mr_fid_ops;
 

@@ -15,8 +15,6 @@ class Fabric {
  public:
   using Link = FidLink<fid_fabric, Fabric>;
   static fi_ops* fid_ops();
-  static Fabric& from(fid_fabric* fid) { return object_of<Fabric>(fid); }
-  static Fabric& from(struct fid* fid) { return object_of<Fabric>(fid); }
 
   // fi_fabric. -FI_ENODATA for a name that is not ours. `settings` outlive the fabric.
   static int open(const Settings& settings, fi_fabric_attr& attr, fid_fabric** fid, void* context);
