@@ -5,6 +5,8 @@
 
 #include "prov/uet/api/compat.h"
 
+#include <cstdint>
+
 namespace uet::prov {
 
 // av_calls.cpp
@@ -24,6 +26,9 @@ extern struct fi_ops_cntr peer_counter_ops;
 // eq_calls.cpp
 extern struct fi_ops eq_fid_ops;
 extern struct fi_ops_eq eq_ops;
+
+// extension_calls.cpp; in the tables of domains and endpoints.
+int open_ops(struct fid* fid, const char* name, uint64_t flags, void** ops, void* context) noexcept;
 
 // fabric_calls.cpp
 extern struct fi_ops fabric_fid_ops;

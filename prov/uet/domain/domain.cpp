@@ -3,6 +3,7 @@
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/completion/cntr.h"
 #include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"
@@ -97,7 +98,7 @@ int reg_op(fid* fid, const void* buf, size_t length, uint64_t access, uint64_t o
 }
 
 int control_op(fid* fid, int command, void* arg) noexcept {
-  return command == FI_UET_GET_COUNTERS ? control_counters(fid, arg) : -FI_ENOSYS;
+  return guard([&] { return Domain::from(fid).control(command, arg); });
 }
 
 int srx_context_op(fid_domain* domain, fi_rx_attr* attr, fid_ep** ep, void* context) noexcept {
@@ -299,6 +300,10 @@ int Domain::bind(struct fid* fid, uint64_t flags) {
   eq->add_ref();
   if ((flags & kRegMr) == 0) failures_.add(link_.fid.fid, *eq);
   return 0;
+}
+
+int Domain::control(int command, void* arg) {
+  return command == FI_UET_GET_COUNTERS ? copy_counters(*this, arg) : -FI_ENOSYS;
 }
 
 bool Domain::may_import(const char* call) const {

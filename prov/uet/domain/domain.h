@@ -35,6 +35,7 @@ class Domain {
   // -FI_EBUSY while anything below is open. Waits briefly for PDCs to close in order.
   int close();
   int bind(struct fid* fid, uint64_t flags);
+  int control(int command, void* arg);
   // For the end of the process: waits until `end` for peers to confirm operations that were
   // reported as complete; then the engines retire.
   void finish(Instant end);

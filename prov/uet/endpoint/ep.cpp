@@ -3,6 +3,7 @@
 
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/not_offered.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/domain/domain.h"
 #include "prov/uet/domain/info.h"
 #include "prov/uet/observe/counters.h"
@@ -29,7 +30,6 @@ int ep_bind(fid* fid, struct fid* bound, uint64_t flags) noexcept {
 }
 
 int ep_control(fid* fid, int command, void* arg) noexcept {
-  if (command == FI_UET_GET_COUNTERS) return control_counters(fid, arg);
   return guard([&] { return object_of<Endpoint>(fid).control(command, arg); });
 }
 
@@ -169,6 +169,8 @@ int Endpoint::control(int command, void* arg) {
       return arg != nullptr ? set_flags(*static_cast<const uint64_t*>(arg)) : -FI_EINVAL;
     case FI_ALIAS:
       return arg != nullptr ? alias(*static_cast<struct fi_alias*>(arg)) : -FI_EINVAL;
+    case FI_UET_GET_COUNTERS:
+      return copy_counters(core_.domain(), arg);
     default:
       return -FI_ENOSYS;
   }
