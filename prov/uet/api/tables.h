@@ -23,6 +23,12 @@ extern struct fi_ops counter_fid_ops;
 extern struct fi_ops_cntr counter_ops;
 extern struct fi_ops_cntr peer_counter_ops;
 
+// domain_calls.cpp. A domain has one of the tables of registrations.
+extern struct fi_ops domain_fid_ops;
+extern struct fi_ops_domain domain_ops;
+extern struct fi_ops_mr registration_ops;
+extern struct fi_ops_mr keyed_registration_ops;
+
 // eq_calls.cpp
 extern struct fi_ops eq_fid_ops;
 extern struct fi_ops_eq eq_ops;

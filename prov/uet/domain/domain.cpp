@@ -1,20 +1,14 @@
 // The libfabric domain; see domain.h.
 #include "prov/uet/domain/domain.h"
 
-#include "prov/uet/address/av.h"
+#include "prov/uet/address/av_keys.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/tables.h"
-#include "prov/uet/completion/cntr.h"
-#include "prov/uet/completion/cq.h"
 #include "prov/uet/completion/eq.h"
 #include "prov/uet/domain/info.h"
 #include "prov/uet/domain/open_domains.h"
 #include "prov/uet/domain/security.h"
 #include "prov/uet/domain/setup.h"
-#include "prov/uet/endpoint/atomic.h"
-#include "prov/uet/endpoint/ep.h"
-#include "prov/uet/endpoint/shared_receives.h"
-#include "prov/uet/memory/mr.h"
 #include "prov/uet/observe/counters.h"
 #include "prov/uet/observe/domain_errand.h"
 #include "prov/uet/observe/status.h"
@@ -30,112 +24,6 @@ namespace {
 // How long fi_close waits for peers to agree to the end of their connections. A silent peer must
 // not hold the application up; the peer's own time-outs close the rest.
 constexpr Duration kDrainTime = Duration::milliseconds(500);
-
-// Calls that open an object in a domain fail in a forked child.
-template <class Fid, class Body>
-int open_in(Fid* domain, Body body) noexcept {
-  return guard([&] {
-    Domain::from(domain).home().require();
-    return body(Domain::from(domain));
-  });
-}
-
-int close_op(fid* fid) noexcept {
-  return guard([&] { return Domain::from(fid).close(); });
-}
-
-int bind_op(fid* fid, struct fid* other, uint64_t flags) noexcept {
-  return guard([&] { return Domain::from(fid).bind(other, flags); });
-}
-
-int av_open_op(fid_domain* domain, fi_av_attr* attr, fid_av** av, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return AddressVector::open(d, attr, av, context); });
-}
-
-int cq_open_op(fid_domain* domain, fi_cq_attr* attr, fid_cq** cq, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return CompletionQueue::open(d, attr, cq, context); });
-}
-
-int endpoint_op(fid_domain* domain, fi_info* info, fid_ep** ep, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return Endpoint::open(d, info, ep, context); });
-}
-
-int cntr_open_op(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** cntr, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return Counter::open(d, attr, cntr, context); });
-}
-
-int endpoint2_op(fid_domain* domain, fi_info* info, fid_ep** ep, uint64_t flags,
-                 void* context) noexcept {
-  if (flags != 0) return -FI_EBADFLAGS;
-  return endpoint_op(domain, info, ep, context);
-}
-
-int query_atomic_op(fid_domain*, fi_datatype datatype, fi_op op, fi_atomic_attr* attr,
-                    uint64_t flags) noexcept {
-  return query_atomic(datatype, op, attr, flags);
-}
-
-int regattr_op(fid* fid, const fi_mr_attr* attr, uint64_t flags, fid_mr** mr) noexcept {
-  return open_in(fid, [&](Domain& d) { return MemoryRegion::open(d, *attr, flags, mr); });
-}
-
-int regv_op(fid* fid, const iovec* iov, size_t count, uint64_t access, uint64_t offset,
-            uint64_t requested_key, uint64_t flags, fid_mr** mr, void* context) noexcept {
-  fi_mr_attr attr{};
-  attr.mr_iov = iov;
-  attr.iov_count = count;
-  attr.access = access;
-  attr.offset = offset;
-  attr.requested_key = requested_key;
-  attr.context = context;
-  return regattr_op(fid, &attr, flags, mr);
-}
-
-int reg_op(fid* fid, const void* buf, size_t length, uint64_t access, uint64_t offset,
-           uint64_t requested_key, uint64_t flags, fid_mr** mr, void* context) noexcept {
-  const iovec iov{const_cast<void*>(buf), length};
-  return regv_op(fid, &iov, 1, access, offset, requested_key, flags, mr, context);
-}
-
-int control_op(fid* fid, int command, void* arg) noexcept {
-  return guard([&] { return Domain::from(fid).control(command, arg); });
-}
-
-int srx_context_op(fid_domain* domain, fi_rx_attr* attr, fid_ep** ep, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return SharedReceives::open(d, attr, ep, context); });
-}
-
-fi_ops object_ops = {sizeof(fi_ops), close_op, bind_op, control_op, open_ops, nullptr, nullptr};
-
-fi_ops_domain domain_ops = {
-    .size = sizeof(fi_ops_domain),
-    .av_open = av_open_op,
-    .cq_open = cq_open_op,
-    .endpoint = endpoint_op,
-    .scalable_ep = not_offered,
-    .cntr_open = cntr_open_op,
-    .poll_open = not_offered,
-    .stx_ctx = not_offered,
-    .srx_ctx = srx_context_op,
-    .query_atomic = query_atomic_op,
-    .query_collective = not_offered,
-    .endpoint2 = endpoint2_op,
-};
-
-fi_ops_mr mr_ops = {
-    .size = sizeof(fi_ops_mr),
-    .reg = reg_op,
-    .regv = regv_op,
-    .regattr = regattr_op,
-};
-
-// With FI_AV_AUTH_KEY the key comes with fi_mr_regattr. [fi_mr, fi_mr_reg]
-fi_ops_mr keyed_mr_ops = {
-    .size = sizeof(fi_ops_mr),
-    .reg = not_supported,
-    .regv = not_supported,
-    .regattr = regattr_op,
-};
 
 // Whether the destination is found at port 4793 of that address, where another process of this host
 // must then be able to bind it: whichever of the two starts first. [LF-132]
@@ -190,7 +78,7 @@ PidOnFep pid_of(const Settings& settings) {
 
 }  // namespace
 
-fi_ops* Domain::fid_ops() { return &object_ops; }
+fi_ops* Domain::fid_ops() { return &domain_fid_ops; }
 
 int Domain::open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context) {
   if (info.domain_attr == nullptr) return -FI_EINVAL;
@@ -206,9 +94,9 @@ Domain::Domain(Fabric& fabric, const fi_info& info, void* context)
       terms_(terms_of(info)),
       claims_(fabric.settings(), terms_, pid_of(fabric.settings())) {
   link_.owner = this;
-  link_.fid.fid = {FI_CLASS_DOMAIN, context, &object_ops};
+  link_.fid.fid = {FI_CLASS_DOMAIN, context, &domain_fid_ops};
   link_.fid.ops = &domain_ops;
-  link_.fid.mr = terms_.has_av_keys ? &keyed_mr_ops : &mr_ops;
+  link_.fid.mr = terms_.has_av_keys ? &keyed_registration_ops : &registration_ops;
   fabric_.add_ref();
 }
 

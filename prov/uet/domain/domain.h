@@ -26,8 +26,6 @@ class Domain {
  public:
   using Link = FidLink<fid_domain, Domain>;
   static fi_ops* fid_ops();
-  static Domain& from(fid_domain* fid) { return object_of<Domain>(fid); }
-  static Domain& from(struct fid* fid) { return object_of<Domain>(fid); }
 
   // The fabric's domain operation: opens the packet backend and the engine.
   static int open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context);
