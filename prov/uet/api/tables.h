@@ -43,4 +43,7 @@ extern struct fi_ops_fabric fabric_ops;
 // mr_calls.cpp
 extern struct fi_ops mr_fid_ops;
 
+// nic_calls.cpp
+extern struct fi_ops nic_fid_ops;
+
 }  // namespace uet::prov

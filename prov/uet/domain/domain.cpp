@@ -16,6 +16,7 @@
 #include "io/socket.h"
 
 #include <algorithm>
+#include <memory>
 #include <optional>
 
 namespace uet::prov {

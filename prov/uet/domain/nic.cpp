@@ -1,81 +1,60 @@
-// fi_info.nic: a deep-copied description of the network interface that copies and frees itself.
-// [LF-087, ABI-025]
-#include "prov/uet/api/shim.h"
+// fi_info.nic; see nic.h.
+#include "prov/uet/domain/nic.h"
+
+#include "prov/uet/api/tables.h"
 #include "prov/uet/domain/backend.h"
 #include "prov/uet/domain/info.h"
 
 #include <cstdio>
 #include <cstring>
 #include <memory>
-#include <string>
+#include <new>
+#include <utility>
 
 namespace uet::prov {
 namespace {
 
-// The fid and all it points to, in one object.
-class Nic {
- public:
-  using Link = FidLink<fid_nic, Nic>;
+std::string mac_text(const io::Interface& interface) {
+  char text[18];
+  const auto& m = interface.mac;
+  snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4], m[5]);
+  return text;
+}
 
-  Nic(const io::Interface& interface, std::string backend)
-      : name_(interface.name),
-        driver_(std::move(backend)),
-        mac_(mac_text(interface)),
-        network_type_("Ethernet") {
-    link_attr_.mtu = interface.mtu_bytes;
-    link_attr_.speed = interface.speed_bps;
-    link_attr_.state = FI_LINK_UP;  // only interfaces that are up are offered
-    connect();
-  }
-  Nic(const Nic& other)
-      : name_(other.name_),
-        driver_(other.driver_),
-        mac_(other.mac_),
-        network_type_(other.network_type_),
-        link_attr_(other.link_attr_) {
-    connect();
-  }
-  Nic& operator=(const Nic&) = delete;
+}  // namespace
 
-  fid_nic* fid() { return &link_.fid; }
+Nic::Nic(const io::Interface& interface, std::string backend)
+    : name_(interface.name),
+      driver_(std::move(backend)),
+      mac_(mac_text(interface)),
+      network_type_("Ethernet") {
+  link_attr_.mtu = interface.mtu_bytes;
+  link_attr_.speed = interface.speed_bps;
+  link_attr_.state = FI_LINK_UP;  // only interfaces that are up are offered
+  connect();
+}
 
- private:
-  static std::string mac_text(const io::Interface& interface) {
-    char text[18];
-    const auto& m = interface.mac;
-    snprintf(text, sizeof text, "%02x:%02x:%02x:%02x:%02x:%02x", m[0], m[1], m[2], m[3], m[4],
-             m[5]);
-    return text;
-  }
-  void connect();
+Nic::Nic(const Nic& other)
+    : name_(other.name_),
+      driver_(other.driver_),
+      mac_(other.mac_),
+      network_type_(other.network_type_),
+      link_attr_(other.link_attr_) {
+  connect();
+}
 
-  Link link_;
-  std::string name_;
-  std::string driver_;
-  std::string mac_;
-  std::string network_type_;
-  fi_device_attr device_attr_{};
-  fi_bus_attr bus_attr_{};
-  fi_link_attr link_attr_{};
-};
-
-int close_nic(fid* fid) noexcept {
-  delete &object_of<Nic>(fid);
+int Nic::close() {
+  delete this;
   return 0;
 }
 
-int control_nic(fid* fid, int command, void* arg) noexcept {
+int Nic::control(int command, void* arg) const {
   if (command != FI_DUP || arg == nullptr) return -FI_ENOSYS;
-  return guard([&] {
-    *static_cast<fid_nic**>(arg) = std::make_unique<Nic>(object_of<Nic>(fid)).release()->fid();
-    return 0;
-  });
+  *static_cast<fid_nic**>(arg) = std::make_unique<Nic>(*this).release()->fid();
+  return 0;
 }
 
-// For fi_tostr() and so for fi_info -v: appends to the text in `buf`, which has room for `room`
-// more octets.
-int print_nic(const fid* fid, char* buf, size_t room) noexcept {
-  const auto& nic = *reinterpret_cast<const fid_nic*>(fid);
+int Nic::print(const fid_nic& nic, char* buf, size_t room) {
   char* const end = buf + std::strlen(buf);
   snprintf(end, room,
            "    nic:\n"
@@ -93,12 +72,10 @@ int print_nic(const fid* fid, char* buf, size_t room) noexcept {
   return 0;
 }
 
-fi_ops nic_ops = {sizeof(fi_ops), close_nic, no_bind, control_nic, no_ops_open, print_nic, nullptr};
-
 void Nic::connect() {
   link_.owner = this;
   link_.fid.fid.fclass = FI_CLASS_NIC;
-  link_.fid.fid.ops = &nic_ops;
+  link_.fid.fid.ops = &nic_fid_ops;
   link_.fid.device_attr = &device_attr_;
   link_.fid.bus_attr = &bus_attr_;
   link_.fid.link_attr = &link_attr_;
@@ -108,8 +85,6 @@ void Nic::connect() {
   link_attr_.address = mac_.data();
   link_attr_.network_type = network_type_.data();
 }
-
-}  // namespace
 
 fid_nic* make_nic(const io::Interface& interface, IoChoice choice) {
   Nic* nic = new (std::nothrow) Nic(interface, backend_text(choice, interface));
