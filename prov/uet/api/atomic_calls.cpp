@@ -1,6 +1,7 @@
 // The operation table of atomics: each variant becomes one AtomicCall, which Transmissions::atomic
 // posts. [LF-050..052]
 #include "prov/uet/api/manner.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/endpoint/atomic.h"
 
 namespace uet::prov {

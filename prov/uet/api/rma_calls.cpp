@@ -1,6 +1,7 @@
 // The operation table of RMA: each variant becomes one RmaCall, which Transmissions::rma posts.
 // [LF-047..049]
 #include "prov/uet/api/manner.h"
+#include "prov/uet/api/tables.h"
 
 namespace uet::prov {
 namespace {

@@ -29,6 +29,15 @@ extern struct fi_ops_domain domain_ops;
 extern struct fi_ops_mr registration_ops;
 extern struct fi_ops_mr keyed_registration_ops;
 
+// endpoint_calls.cpp, and for posting calls message_calls.cpp, rma_calls.cpp, atomic_calls.cpp
+extern struct fi_ops endpoint_fid_ops;
+extern struct fi_ops_ep endpoint_ops;
+extern struct fi_ops_cm endpoint_cm_ops;
+extern struct fi_ops_msg message_ops;
+extern struct fi_ops_tagged tagged_ops;
+extern struct fi_ops_rma rma_ops;
+extern struct fi_ops_atomic atomic_ops;
+
 // eq_calls.cpp
 extern struct fi_ops eq_fid_ops;
 extern struct fi_ops_eq eq_ops;

@@ -1,4 +1,4 @@
-// Endpoint: the fid, its aliases and the operation tables that are not about posting.
+// Endpoint: the fid and its aliases.
 #include "prov/uet/endpoint/ep.h"
 
 #include "prov/uet/api/log.h"
@@ -10,9 +10,6 @@
 
 #include <memory>
 
-// Newer headers append members to the operation tables; they stay null. [ABI-026]
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
 namespace uet::prov {
 namespace {
 
@@ -21,81 +18,9 @@ constexpr uint64_t kTxDefaults = FI_COMPLETION | FI_INJECT | FI_INJECT_COMPLETE 
                                  FI_TRANSMIT_COMPLETE | FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE;
 constexpr uint64_t kRxDefaults = FI_COMPLETION | FI_MULTI_RECV;
 
-int ep_close(fid* fid) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).close(); });
-}
-
-int ep_bind(fid* fid, struct fid* bound, uint64_t flags) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).core().bind(*fid, bound, flags); });
-}
-
-int ep_control(fid* fid, int command, void* arg) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).control(command, arg); });
-}
-
-ssize_t ep_cancel(fid_t fid, void* context) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).core().cancel(context); });
-}
-
-int ep_getopt(fid_t fid, int level, int name, void* value, size_t* length) noexcept {
-  return object_of<Endpoint>(fid).core().get_option(level, name, value, length);
-}
-
-int ep_setopt(fid_t fid, int level, int name, const void* value, size_t length) noexcept {
-  return object_of<Endpoint>(fid).core().set_option(level, name, value, length);
-}
-
-ssize_t ep_rx_size_left(fid_ep* fid) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).core().rx_size_left(); });
-}
-
-ssize_t ep_tx_size_left(fid_ep* fid) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).core().tx_size_left(); });
-}
-
-int ep_setname(fid_t fid, void* address, size_t length) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).core().set_name(address, length); });
-}
-
-int ep_getname(fid_t fid, void* address, size_t* length) noexcept {
-  return guard([&] { return object_of<Endpoint>(fid).core().get_name(address, length); });
-}
-
-fi_ops ep_fid_ops = {
-    .size = sizeof(fi_ops),
-    .close = ep_close,
-    .bind = ep_bind,
-    .control = ep_control,
-    .ops_open = open_ops,
-};
-
-fi_ops_ep ep_ops = {
-    .size = sizeof(fi_ops_ep),
-    .cancel = ep_cancel,
-    .getopt = ep_getopt,
-    .setopt = ep_setopt,
-    .tx_ctx = not_offered,
-    .rx_ctx = not_offered,
-    .rx_size_left = ep_rx_size_left,
-    .tx_size_left = ep_tx_size_left,
-};
-
-fi_ops_cm cm_ops = {
-    .size = sizeof(fi_ops_cm),
-    .setname = ep_setname,
-    .getname = ep_getname,
-    .getpeer = not_offered,
-    .connect = not_offered,
-    .listen = not_offered,
-    .accept = not_offered,
-    .reject = not_offered,
-    .shutdown = not_offered,
-    .join = not_offered,
-};
-
 }  // namespace
 
-fi_ops* Endpoint::fid_ops() { return &ep_fid_ops; }
+fi_ops* Endpoint::fid_ops() { return &endpoint_fid_ops; }
 
 int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
   if (info == nullptr || ep == nullptr || info->ep_attr == nullptr) return -FI_EINVAL;
@@ -138,9 +63,9 @@ Endpoint::Endpoint(EndpointCore& core, uint64_t tx_flags, uint64_t rx_flags, voi
   fid_ep& fid = link_.fid;
   fid.fid.fclass = FI_CLASS_EP;
   fid.fid.context = context;
-  fid.fid.ops = &ep_fid_ops;
-  fid.ops = &ep_ops;
-  fid.cm = &cm_ops;
+  fid.fid.ops = &endpoint_fid_ops;
+  fid.ops = &endpoint_ops;
+  fid.cm = &endpoint_cm_ops;
   fid.msg = &message_ops;
   fid.rma = &rma_ops;
   fid.tagged = &tagged_ops;

@@ -50,10 +50,4 @@ class Endpoint {
   uint64_t rx_flags_;
 };
 
-// The operation tables.
-extern struct fi_ops_msg message_ops;    // api/message_calls.cpp
-extern struct fi_ops_tagged tagged_ops;  // api/message_calls.cpp
-extern struct fi_ops_rma rma_ops;        // api/rma_calls.cpp
-extern struct fi_ops_atomic atomic_ops;  // api/atomic_calls.cpp
-
 }  // namespace uet::prov
