@@ -1,8 +1,8 @@
 // The operation tables of messages, tagged or not: each variant of a send becomes one MessageCall,
 // which Transmissions::send posts. [LF-041..046, LF-053..060]
 #include "prov/uet/api/manner.h"
+#include "prov/uet/api/receive_shims.h"
 #include "prov/uet/api/tables.h"
-#include "prov/uet/endpoint/receive_shims.h"
 
 namespace uet::prov {
 namespace {

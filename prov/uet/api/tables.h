@@ -55,4 +55,10 @@ extern struct fi_ops mr_fid_ops;
 // nic_calls.cpp
 extern struct fi_ops nic_fid_ops;
 
+// shared_receive_calls.cpp
+extern struct fi_ops shared_receives_fid_ops;
+extern struct fi_ops_ep shared_receives_ops;
+extern struct fi_ops_msg shared_message_ops;
+extern struct fi_ops_tagged shared_tagged_ops;
+
 }  // namespace uet::prov

@@ -1,111 +1,27 @@
-// Shared receive contexts: the fid and its operations. See shared_receives.h.
+// Shared receive contexts; see shared_receives.h.
 #include "prov/uet/endpoint/shared_receives.h"
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
 #include "prov/uet/api/not_offered.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/ep_core.h"
 #include "prov/uet/endpoint/receive_call.h"
-#include "prov/uet/endpoint/receive_shims.h"
 #include "prov/uet/endpoint/slices.h"
 
 #include <algorithm>
 #include <memory>
 #include <mutex>
 
-// Newer headers append members to the operation tables; they stay null. [ABI-026]
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
-
 namespace uet::prov {
 namespace {
 
 constexpr uint64_t kDefaults = FI_COMPLETION | FI_MULTI_RECV;
 
-SharedReceives& from(fid_ep* fid) { return object_of<SharedReceives>(fid); }
-SharedReceives& from(fid* fid) { return object_of<SharedReceives>(fid); }
-
-int close_op(fid* fid) noexcept {
-  return guard([&] { return from(fid).close(); });
-}
-
-// CQs and counters belong to the endpoints. [fi_endpoint, SHARED CONTEXTS]
-int bind_op(fid*, fid*, uint64_t) noexcept {
-  UET_WARN(EP_CTRL,
-           "fi_ep_bind: nothing is bound to a shared receive context; bind the context, "
-           "CQs and the address vector to its endpoints\n");
-  return -FI_EINVAL;
-}
-
-// It is there from the beginning.
-int control_op(fid*, int command, void*) noexcept { return command == FI_ENABLE ? 0 : -FI_ENOSYS; }
-
-ssize_t cancel_op(fid_t fid, void* context) noexcept {
-  return guard([&] { return from(fid).cancel(context); });
-}
-
-int getopt_op(fid_t fid, int level, int name, void* value, size_t* length) noexcept {
-  return from(fid).get_option(level, name, value, length);
-}
-
-int setopt_op(fid_t fid, int level, int name, const void* value, size_t length) noexcept {
-  return from(fid).set_option(level, name, value, length);
-}
-
-ssize_t rx_size_left_op(fid_ep* fid) noexcept {
-  return guard([&] { return from(fid).rx_size_left(); });
-}
-
-using Shims = ReceiveShims<SharedReceives>;
-
-fi_ops object_ops = {
-    .size = sizeof(fi_ops),
-    .close = close_op,
-    .bind = bind_op,
-    .control = control_op,
-    .ops_open = no_ops_open,
-};
-
-fi_ops_ep ep_ops = {
-    .size = sizeof(fi_ops_ep),
-    .cancel = cancel_op,
-    .getopt = getopt_op,
-    .setopt = setopt_op,
-    .tx_ctx = not_offered,
-    .rx_ctx = not_offered,
-    .rx_size_left = rx_size_left_op,
-    .tx_size_left = not_offered_op,
-};
-
-fi_ops_msg receive_ops = {
-    .size = sizeof(fi_ops_msg),
-    .recv = Shims::recv,
-    .recvv = Shims::recvv,
-    .recvmsg = Shims::recvmsg,
-    .send = not_offered_op,
-    .sendv = not_offered_op,
-    .sendmsg = not_offered_op,
-    .inject = not_offered_op,
-    .senddata = not_offered_op,
-    .injectdata = not_offered_op,
-};
-
-fi_ops_tagged tagged_receive_ops = {
-    .size = sizeof(fi_ops_tagged),
-    .recv = Shims::trecv,
-    .recvv = Shims::trecvv,
-    .recvmsg = Shims::trecvmsg,
-    .send = not_offered_op,
-    .sendv = not_offered_op,
-    .sendmsg = not_offered_op,
-    .inject = not_offered_op,
-    .senddata = not_offered_op,
-    .injectdata = not_offered_op,
-};
-
 }  // namespace
 
-fi_ops* SharedReceives::fid_ops() { return &object_ops; }
+fi_ops* SharedReceives::fid_ops() { return &shared_receives_fid_ops; }
 
 int SharedReceives::open(Domain& domain, fi_rx_attr* attr, fid_ep** ep, void* context) {
   if (ep == nullptr) return -FI_EINVAL;
@@ -151,15 +67,22 @@ SharedReceives::SharedReceives(Domain& domain, const fi_rx_attr& attr, void* con
   fid_ep& fid = link_.fid;
   fid.fid.fclass = FI_CLASS_SRX_CTX;
   fid.fid.context = context;
-  fid.fid.ops = &object_ops;
-  fid.ops = &ep_ops;
+  fid.fid.ops = &shared_receives_fid_ops;
+  fid.ops = &shared_receives_ops;
   fid.cm = &no_cm_ops;
-  fid.msg = &receive_ops;
+  fid.msg = &shared_message_ops;
   fid.rma = &no_rma_ops;
-  fid.tagged = &tagged_receive_ops;
+  fid.tagged = &shared_tagged_ops;
   fid.atomic = &no_atomic_ops;
   fid.collective = &no_collective_ops;
   link_.owner = this;
+}
+
+int SharedReceives::refuse_bind() {
+  UET_WARN(EP_CTRL,
+           "fi_ep_bind: nothing is bound to a shared receive context; bind the context, "
+           "CQs and the address vector to its endpoints\n");
+  return -FI_EINVAL;
 }
 
 int SharedReceives::close() {

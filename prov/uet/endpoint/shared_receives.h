@@ -62,6 +62,10 @@ class SharedReceives {
 
   int get_option(int level, int name, void* value, size_t* length);
   int set_option(int level, int name, const void* value, size_t length);
+  // CQs and counters belong to the endpoints. [fi_endpoint, SHARED CONTEXTS]
+  static int refuse_bind();
+  // FI_ENABLE has no effect: a context is enabled from the beginning.
+  static int control(int command) { return command == FI_ENABLE ? 0 : -FI_ENOSYS; }
   // -FI_EBUSY while endpoints are bound.
   int close();
 
