@@ -55,6 +55,11 @@ extern struct fi_ops mr_fid_ops;
 // nic_calls.cpp
 extern struct fi_ops nic_fid_ops;
 
+// peer_receive_calls.cpp: what the owner of imported receives (FI_PEER) calls. With
+// peer_receive_sender it asks for the sender of a message, FI_ADDR_UNSPEC where it has no name.
+extern struct fi_ops_srx_peer peer_receive_ops;
+fi_addr_t peer_receive_sender(struct fi_peer_rx_entry* entry) noexcept;
+
 // shared_receive_calls.cpp
 extern struct fi_ops shared_receives_fid_ops;
 extern struct fi_ops_ep shared_receives_ops;

@@ -7,6 +7,7 @@
 
 #include "prov/uet/address/av.h"
 #include "prov/uet/api/log.h"
+#include "prov/uet/api/tables.h"
 #include "prov/uet/domain/domain.h"
 #include "prov/uet/endpoint/endpoint_state.h"
 #include "prov/uet/endpoint/ep_core.h"
@@ -18,9 +19,6 @@
 #include <condition_variable>
 #include <mutex>
 #include <unordered_map>
-
-// Newer headers append members to the operation tables; they stay null. [ABI-026]
-#pragma GCC diagnostic ignored "-Wmissing-field-initializers"
 
 namespace uet::prov {
 namespace {
@@ -71,38 +69,6 @@ class Operation {
   PeerReceives* object_ = nullptr;
 };
 
-int start_op(fi_peer_rx_entry* entry) noexcept {
-  return guard([&] {
-    const Operation operation(*entry);
-    return operation.object() == nullptr ? -FI_ENOENT : operation.object()->start(*entry);
-  });
-}
-
-int discard_op(fi_peer_rx_entry* entry) noexcept {
-  return guard([&] {
-    const Operation operation(*entry);
-    return operation.object() == nullptr ? -FI_ENOENT : operation.object()->discard(*entry);
-  });
-}
-
-fi_addr_t address_op(fi_peer_rx_entry* entry) noexcept {
-  try {
-    const Operation operation(*entry);
-    if (operation.object() == nullptr) return FI_ADDR_UNSPEC;
-    return operation.object()->sender_of(*entry);
-  } catch (...) {
-    return FI_ADDR_UNSPEC;
-  }
-}
-
-fi_ops_srx_peer peer_ops = {
-    .size = sizeof(fi_ops_srx_peer),
-    .start_msg = start_op,
-    .start_tag = start_op,
-    .discard_msg = discard_op,
-    .discard_tag = discard_op,
-};
-
 bool can_be_asked(const fid_peer_srx* srx) {
   if (srx == nullptr || srx->owner_ops == nullptr) return false;
   const fi_ops_srx_owner& ops = *srx->owner_ops;
@@ -128,7 +94,7 @@ PeerReceives::PeerReceives(Domain& domain, fid_peer_srx& srx) : domain_(domain),
   const std::lock_guard lock(all.lock);
   number_ = ++all.last;
   all.by_number.try_emplace(number_, *this);
-  srx_.peer_ops = &peer_ops;
+  srx_.peer_ops = &peer_receive_ops;
 }
 
 PeerReceives::~PeerReceives() { retire(); }
@@ -199,6 +165,11 @@ bool PeerReceives::queue_told(uint32_t claim, const uint64_t* header_data) {
 }
 
 int PeerReceives::start(fi_peer_rx_entry& entry) {
+  const Operation operation(entry);
+  return operation.object() == nullptr ? -FI_ENOENT : operation.object()->start_kept(entry);
+}
+
+int PeerReceives::start_kept(fi_peer_rx_entry& entry) {
   ProgressEngine::Entry visit(domain_.first_engine());
   const auto kept = queued_.find(&entry);
   if (kept == queued_.end()) return -FI_ENOENT;
@@ -236,6 +207,11 @@ void PeerReceives::receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry
 }
 
 int PeerReceives::discard(fi_peer_rx_entry& entry) {
+  const Operation operation(entry);
+  return operation.object() == nullptr ? -FI_ENOENT : operation.object()->discard_kept(entry);
+}
+
+int PeerReceives::discard_kept(fi_peer_rx_entry& entry) {
   ProgressEngine::Entry visit(domain_.first_engine());
   const auto kept = queued_.find(&entry);
   if (kept == queued_.end()) return -FI_ENOENT;
@@ -277,9 +253,14 @@ void PeerReceives::report_lost(EndpointCore& to, fi_peer_rx_entry& entry, Errc w
   sink.complete(sink.owner, lost);
 }
 
-void PeerReceives::on_inserted() { tell_of_addresses(srx_, &address_op); }
+void PeerReceives::on_inserted() { tell_of_addresses(srx_, &peer_receive_sender); }
 
 fi_addr_t PeerReceives::sender_of(fi_peer_rx_entry& entry) {
+  const Operation operation(entry);
+  return operation.object() == nullptr ? FI_ADDR_UNSPEC : operation.object()->sender_of_kept(entry);
+}
+
+fi_addr_t PeerReceives::sender_of_kept(fi_peer_rx_entry& entry) {
   ProgressEngine::Entry visit(domain_.first_engine());
   const auto kept = queued_.find(&entry);
   if (kept == queued_.end() || av_ == nullptr) return FI_ADDR_UNSPEC;

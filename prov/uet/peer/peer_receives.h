@@ -42,13 +42,13 @@ class PeerReceives final : public ses::ReceiveOwner {
   // Operations of the owner find nothing from here on, and none is under way. No lock held.
   void retire();
 
-  // The operations behind struct fi_ops_srx_peer. 0 or -FI_E*: -FI_ENOENT, no message is kept for
-  // the entry, which went back if there was one; -FI_ENOMEM, there is no memory for its completion.
-  // In the last case nothing was changed.
-  int start(fi_peer_rx_entry& entry);
-  int discard(fi_peer_rx_entry& entry);
+  // The operations behind struct fi_ops_srx_peer, at the object that the entry names. 0 or -FI_E*:
+  // -FI_ENOENT, no message is kept for the entry, which went back if there was one; -FI_ENOMEM,
+  // there is no memory for its completion. In the last case nothing was changed.
+  static int start(fi_peer_rx_entry& entry);
+  static int discard(fi_peer_rx_entry& entry);
   // The sender of its message, FI_ADDR_UNSPEC where it has no name.
-  fi_addr_t sender_of(fi_peer_rx_entry& entry);
+  static fi_addr_t sender_of(fi_peer_rx_entry& entry);
 
  private:
   PeerReceives(Domain& domain, fid_peer_srx& srx);
@@ -58,6 +58,9 @@ class PeerReceives final : public ses::ReceiveOwner {
   bool keep(uint32_t claim, const uint64_t* header_data) override;
   void forget() override { free(*told_); }
 
+  int start_kept(fi_peer_rx_entry& entry);
+  int discard_kept(fi_peer_rx_entry& entry);
+  fi_addr_t sender_of_kept(fi_peer_rx_entry& entry);
   bool queue_told(uint32_t claim, const uint64_t* header_data);
   bool describe(fi_peer_rx_entry& entry, ses::ReceiveRequest& out);
   void receive(ProgressEngine::Entry& visit, fi_peer_rx_entry& entry, uint32_t claim);
