@@ -16,39 +16,29 @@
 namespace uet::prov {
 namespace {
 
-// Calls that open an object in a domain fail in a forked child.
-template <class Fid, class Body>
-int open_in(Fid* domain, Body body) noexcept {
-  return guard([&] {
-    object_of<Domain>(domain).home().require();
-    return body(object_of<Domain>(domain));
-  });
-}
-
 int av_open(fid_domain* domain, fi_av_attr* attr, fid_av** av, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return AddressVector::open(d, attr, av, context); });
+  return guard([&] { return AddressVector::open(object_of<Domain>(domain), attr, av, context); });
 }
 
 int cq_open(fid_domain* domain, fi_cq_attr* attr, fid_cq** cq, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return CompletionQueue::open(d, attr, cq, context); });
-}
-
-int endpoint(fid_domain* domain, fi_info* info, fid_ep** ep, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return Endpoint::open(d, info, ep, context); });
+  return guard([&] { return CompletionQueue::open(object_of<Domain>(domain), attr, cq, context); });
 }
 
 int endpoint2(fid_domain* domain, fi_info* info, fid_ep** ep, uint64_t flags,
               void* context) noexcept {
-  if (flags != 0) return -FI_EBADFLAGS;
-  return endpoint(domain, info, ep, context);
+  return guard([&] { return Endpoint::open(object_of<Domain>(domain), info, flags, ep, context); });
+}
+
+int endpoint(fid_domain* domain, fi_info* info, fid_ep** ep, void* context) noexcept {
+  return endpoint2(domain, info, ep, 0, context);
 }
 
 int cntr_open(fid_domain* domain, fi_cntr_attr* attr, fid_cntr** cntr, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return Counter::open(d, attr, cntr, context); });
+  return guard([&] { return Counter::open(object_of<Domain>(domain), attr, cntr, context); });
 }
 
 int srx_ctx(fid_domain* domain, fi_rx_attr* attr, fid_ep** ep, void* context) noexcept {
-  return open_in(domain, [&](Domain& d) { return SharedReceives::open(d, attr, ep, context); });
+  return guard([&] { return SharedReceives::open(object_of<Domain>(domain), attr, ep, context); });
 }
 
 int query_atomic(fid_domain*, fi_datatype datatype, fi_op op, fi_atomic_attr* attr,
@@ -57,7 +47,7 @@ int query_atomic(fid_domain*, fi_datatype datatype, fi_op op, fi_atomic_attr* at
 }
 
 int regattr(fid* fid, const fi_mr_attr* attr, uint64_t flags, fid_mr** mr) noexcept {
-  return open_in(fid, [&](Domain& d) { return MemoryRegion::open(d, *attr, flags, mr); });
+  return guard([&] { return MemoryRegion::open(object_of<Domain>(fid), *attr, flags, mr); });
 }
 
 int regv(fid* fid, const iovec* iov, size_t count, uint64_t access, uint64_t offset,

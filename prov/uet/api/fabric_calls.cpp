@@ -12,14 +12,14 @@
 namespace uet::prov {
 namespace {
 
-int domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* context) noexcept {
-  return guard([&] { return Domain::open(object_of<Fabric>(fabric), *info, domain, context); });
-}
-
 int domain2(fid_fabric* fabric, fi_info* info, fid_domain** domain, uint64_t flags,
             void* context) noexcept {
-  if (flags != 0) return -FI_EBADFLAGS;
-  return prov::domain(fabric, info, domain, context);
+  return guard(
+      [&] { return Domain::open(object_of<Fabric>(fabric), *info, flags, domain, context); });
+}
+
+int domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* context) noexcept {
+  return domain2(fabric, info, domain, 0, context);
 }
 
 int eq_open(fid_fabric* fabric, fi_eq_attr* attr, fid_eq** eq, void* context) noexcept {

@@ -51,6 +51,7 @@ static_assert(offsetof(fi_cq_data_entry, data) == offsetof(fi_cq_tagged_entry, d
 fi_ops* CompletionQueue::fid_ops() { return &cq_fid_ops; }
 
 int CompletionQueue::open(Domain& domain, fi_cq_attr* attr, fid_cq** cq, void* context) {
+  domain.home().require();
   if (attr == nullptr || cq == nullptr) return -FI_EINVAL;
   if (bytes_of(attr->format) == 0) {
     UET_WARN(CQ,

@@ -27,8 +27,10 @@ class Domain {
   using Link = FidLink<fid_domain, Domain>;
   static fi_ops* fid_ops();
 
-  // The fabric's domain operation: opens the packet backend and the engine.
-  static int open(Fabric& fabric, const fi_info& info, fid_domain** fid, void* context);
+  // The fabric's domain and domain2 operations in one shape: opens the packet backend and the
+  // engine.
+  static int open(Fabric& fabric, const fi_info& info, uint64_t flags, fid_domain** fid,
+                  void* context);
   ~Domain();
   // -FI_EBUSY while anything below is open. Waits briefly for PDCs to close in order.
   int close();
@@ -42,7 +44,7 @@ class Domain {
   // The engine of all objects but endpoints; a domain with keys in its address vectors has no other
   // engine.
   ProgressEngine& first_engine() { return *engines_.first().progress; }
-  // The process that opened the domain.
+  // The process that opened the domain. In a forked child no object is opened in it.
   const Home& home() const { return engines_.first().progress->home(); }
   Fabric& fabric() { return fabric_; }
   const Settings& settings() const { return fabric_.settings(); }

@@ -22,7 +22,9 @@ constexpr uint64_t kRxDefaults = FI_COMPLETION | FI_MULTI_RECV;
 
 fi_ops* Endpoint::fid_ops() { return &endpoint_fid_ops; }
 
-int Endpoint::open(Domain& domain, fi_info* info, fid_ep** ep, void* context) {
+int Endpoint::open(Domain& domain, fi_info* info, uint64_t flags, fid_ep** ep, void* context) {
+  if (flags != 0) return -FI_EBADFLAGS;
+  domain.home().require();
   if (info == nullptr || ep == nullptr || info->ep_attr == nullptr) return -FI_EINVAL;
   const fi_ep_attr& attr = *info->ep_attr;
   if (attr.type != FI_EP_RDM && attr.type != FI_EP_DGRAM && attr.type != FI_EP_UNSPEC) {

@@ -17,8 +17,9 @@ class Endpoint {
  public:
   using Link = FidLink<struct fid_ep, Endpoint>;
 
-  // The domain's endpoint operation.
-  static int open(Domain& domain, struct fi_info* info, struct fid_ep** ep, void* context);
+  // The domain's endpoint and endpoint2 operations in one shape.
+  static int open(Domain& domain, struct fi_info* info, uint64_t flags, struct fid_ep** ep,
+                  void* context);
   static struct fi_ops* fid_ops();
 
   EndpointCore& core() { return core_; }

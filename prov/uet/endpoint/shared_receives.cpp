@@ -24,6 +24,7 @@ constexpr uint64_t kDefaults = FI_COMPLETION | FI_MULTI_RECV;
 fi_ops* SharedReceives::fid_ops() { return &shared_receives_fid_ops; }
 
 int SharedReceives::open(Domain& domain, fi_rx_attr* attr, fid_ep** ep, void* context) {
+  domain.home().require();
   if (ep == nullptr) return -FI_EINVAL;
   const fi_rx_attr none{};
   const fi_rx_attr& wanted = attr != nullptr ? *attr : none;

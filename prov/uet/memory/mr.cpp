@@ -105,6 +105,7 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
 }
 
 int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid) {
+  domain.home().require();
   if (const int error = check(domain, attr, flags); error != 0) return error;
   std::unique_ptr<MemoryRegion> region(new MemoryRegion(domain, attr, flags));
   if (const fid_mr* const base = base_mr_of(attr, domain.api_version())) {
