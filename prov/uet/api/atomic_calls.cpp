@@ -143,24 +143,16 @@ ssize_t compwritemsg(fid_ep* fid, const fi_msg_atomic* msg, const fi_ioc* compar
                   {nullptr, 0, comparev, compare_count, resultv, result_count}, flags);
 }
 
-int valid(fi_datatype datatype, fi_op op, Form form, size_t* count) {
-  const std::optional<fi_atomic_attr> limits = atomic_limits(datatype, op, form);
-  if (!limits) return -FI_EOPNOTSUPP;
-  if (count == nullptr) return -FI_EINVAL;
-  *count = limits->count;
-  return 0;
-}
-
 int writevalid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) noexcept {
-  return valid(datatype, op, Form::plain, count);
+  return atomic_count(datatype, op, Form::plain, count);
 }
 
 int readwritevalid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) noexcept {
-  return valid(datatype, op, Form::fetch, count);
+  return atomic_count(datatype, op, Form::fetch, count);
 }
 
 int compwritevalid(fid_ep*, fi_datatype datatype, fi_op op, size_t* count) noexcept {
-  return valid(datatype, op, Form::compare, count);
+  return atomic_count(datatype, op, Form::compare, count);
 }
 
 }  // namespace

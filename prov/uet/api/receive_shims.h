@@ -13,7 +13,8 @@
 
 namespace uet::prov {
 
-// `Owner` has rx_flags(), of calls without a flags argument, and receive(const MessageCall&).
+// `Owner` has rx_flags() and tagged_rx_flags(), of calls without a flags argument, and
+// receive(const MessageCall&).
 template <class Owner>
 struct ReceiveShims {
   static ssize_t recv(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t from,
@@ -31,20 +32,18 @@ struct ReceiveShims {
     return object_of<Owner>(fid).receive(
         to_call(msg->msg_iov, msg->iov_count, msg->addr, msg->context, flags));
   }
-  // FI_MULTI_RECV as a default is for receives without a tag.
-  static uint64_t tagged_flags(const Owner& owner) { return owner.rx_flags() & ~FI_MULTI_RECV; }
   static ssize_t trecv(fid_ep* fid, void* buf, size_t len, void*, fi_addr_t from, uint64_t tag,
                        uint64_t ignore, void* context) noexcept {
     Owner& owner = object_of<Owner>(fid);
     const iovec iov{buf, len};
     return owner.receive(
-        with_tag(to_call(&iov, 1, from, context, tagged_flags(owner)), tag, ignore));
+        with_tag(to_call(&iov, 1, from, context, owner.tagged_rx_flags()), tag, ignore));
   }
   static ssize_t trecvv(fid_ep* fid, const iovec* iov, void**, size_t count, fi_addr_t from,
                         uint64_t tag, uint64_t ignore, void* context) noexcept {
     Owner& owner = object_of<Owner>(fid);
     return owner.receive(
-        with_tag(to_call(iov, count, from, context, tagged_flags(owner)), tag, ignore));
+        with_tag(to_call(iov, count, from, context, owner.tagged_rx_flags()), tag, ignore));
   }
   static ssize_t trecvmsg(fid_ep* fid, const fi_msg_tagged* msg, uint64_t flags) noexcept {
     return object_of<Owner>(fid).receive(

@@ -17,6 +17,8 @@ std::optional<ses::AtomicCode> to_atomic_code(fi_datatype datatype, fi_op op);
 // Elements that one call takes, and their size in octets; none: not supported. [LF-063]
 std::optional<fi_atomic_attr> atomic_limits(fi_datatype datatype, fi_op op, ses::AtomicForm form);
 
+// fi_atomicvalid and its like. 0, -FI_EOPNOTSUPP or -FI_EINVAL.
+int atomic_count(fi_datatype datatype, fi_op op, ses::AtomicForm form, size_t* count);
 // fi_query_atomic. 0, -FI_EOPNOTSUPP, -FI_EBADFLAGS or -FI_EINVAL.
 int query_atomic(fi_datatype datatype, fi_op op, fi_atomic_attr* attr, uint64_t flags);
 

@@ -62,6 +62,14 @@ std::optional<fi_atomic_attr> atomic_limits(fi_datatype datatype, fi_op op, ses:
   return limits;
 }
 
+int atomic_count(fi_datatype datatype, fi_op op, ses::AtomicForm form, size_t* count) {
+  const std::optional<fi_atomic_attr> limits = atomic_limits(datatype, op, form);
+  if (!limits) return -FI_EOPNOTSUPP;
+  if (count == nullptr) return -FI_EINVAL;
+  *count = limits->count;
+  return 0;
+}
+
 int query_atomic(fi_datatype datatype, fi_op op, fi_atomic_attr* attr, uint64_t flags) {
   constexpr uint64_t kForms = FI_FETCH_ATOMIC | FI_COMPARE_ATOMIC;
   if ((flags & ~(kForms | FI_TAGGED)) != 0 || (flags & kForms) == kForms) return -FI_EBADFLAGS;

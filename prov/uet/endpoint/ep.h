@@ -27,6 +27,8 @@ class Endpoint {
   // Flags of a call without a flags argument.
   uint64_t tx_flags() const { return tx_flags_; }
   uint64_t rx_flags() const { return rx_flags_; }
+  // Those of a tagged receive. FI_MULTI_RECV as a default is for receives without a tag.
+  uint64_t tagged_rx_flags() const { return rx_flags_ & ~FI_MULTI_RECV; }
   // Flags of the inject calls, by the manual. Delivery levels stay as configured.
   uint64_t inject_flags() const {
     return (tx_flags_ & ~(FI_COMPLETION | FI_INJECT_COMPLETE)) | FI_INJECT | kNoCompletion;

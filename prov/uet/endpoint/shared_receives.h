@@ -59,6 +59,8 @@ class SharedReceives {
   ssize_t rx_size_left();
   // Flags of a call without a flags argument.
   uint64_t rx_flags() const { return flags_; }
+  // Those of a tagged receive. FI_MULTI_RECV as a default is for receives without a tag.
+  uint64_t tagged_rx_flags() const { return flags_ & ~FI_MULTI_RECV; }
 
   int get_option(int level, int name, void* value, size_t* length);
   int set_option(int level, int name, const void* value, size_t length);
