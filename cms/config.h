@@ -170,9 +170,9 @@ struct Config {
   // 128 KiB of payload. A stock receive buffer holds 416 KiB as the kernel counts, which takes up
   // to 2.3 KiB for a packet of 1 KiB and no greater share for longer ones.
   uint64_t first_window_bytes() const { return window_of(128, 1); }
-  // 16 KiB of it, at least four packets: where NSCC learns by loss and knows no round trip to the
+  // 16 KiB of it, at least three packets: where NSCC learns by loss and knows no round trip to the
   // peer. [CMS-196]
-  uint64_t untried_window_bytes() const { return window_of(16, 4); }
+  uint64_t untried_window_bytes() const { return window_of(16, 3); }
   // The window for that payload, in nominal octets; initial_window_packets instead, if set.
   uint64_t window_of(uint32_t payload_kib, uint32_t packets_min) const {
     const uint32_t kib = mtu_bytes < 2048 ? 1 : mtu_bytes / 1024;  // of payload in a packet

@@ -158,8 +158,7 @@ void Nscc::on_acked(const Acked& e) {
   if (!e.rtt_valid) return;  // [CMS-073]
   note_base_rtt(e.rtt);
   if (law_.learns_by_loss) {
-    const bool is_small = window_bytes() < uint64_t{kFewPackets} * law_.mtu;
-    base_rtt_ = std::max(base_rtt_, signs_.longer_way(e.rtt, is_small, e.at));
+    base_rtt_ = longer_base_.after_sample(e.rtt, base_rtt_, window_bytes(), law_.mtu, e.at);
   }
   const Duration delay = std::max(e.rtt - base_rtt_, Duration::zero());
   add_delay(delay, e.ecn, e.at);
@@ -289,6 +288,7 @@ void Nscc::shrink_to(int64_t q8) {
 // many packets were lost, once in a round trip; where the
 // queue is not full, something else drops packets. [decision 16, CMS-197]
 void Nscc::learn(const Lost& e) {
+  base_rtt_ = longer_base_.after_loss(base_rtt_);
   if (e.kind == LossKind::timeout) {
     if (timed_out_ == 0) signs_.double_below_for_now(window_bytes() / 2);
     return shrink_for_now(e.bytes);

@@ -6,6 +6,7 @@
 #include "cms/congestion_window.h"
 #include "cms/delay_average.h"
 #include "cms/events.h"
+#include "cms/longer_base.h"
 #include "cms/queue_signs.h"
 
 #include <cstdint>
@@ -147,7 +148,8 @@ class Nscc {
   Duration base_rtt_;
   uint32_t window_max_;     // of the measured base RTT
   uint32_t timed_out_ = 0;  // octets that time-outs took since the last answer
-  QueueSigns signs_;        // used only where it learns by loss
+  LongerBase longer_base_;  // this and the next are used only where it learns by loss
+  QueueSigns signs_;
 };
 static_assert(CongestionWindow<Nscc>);
 

@@ -40,22 +40,6 @@ class QueueSigns {
   // Lowest mean since a loss made the window smaller.
   Duration low() const { return Duration::nanoseconds(int64_t{low_ns_}); }
 
-  // Whether the way has become longer: a window that has been small for 10 s sends little, so even
-  // the shortest round trip of that time is not its own queue. Returns that round trip, else zero.
-  Duration longer_way(Duration rtt, bool is_small, Instant now) {
-    const auto now_ms = static_cast<uint32_t>(now.ns() / 1'000'000);
-    if (!is_small || least_ns_ == 0) {
-      small_since_ms_ = now_ms;
-      least_ns_ = is_small ? of(rtt) : 0;
-      return Duration::zero();
-    }
-    least_ns_ = std::min(least_ns_, of(rtt));
-    if (now_ms - small_since_ms_ < 10'000) return Duration::zero();
-    const auto least = Duration::nanoseconds(int64_t{least_ns_});
-    least_ns_ = 0;
-    return least;
-  }
-
   // Octets were lost. True: the losses exceed a sixteenth of what has arrived by a quarter of the
   // window. Random losses alone are not that many.
   bool are_many(uint32_t bytes, uint64_t window) {
@@ -125,8 +109,6 @@ class QueueSigns {
     return static_cast<uint32_t>(std::clamp<int64_t>(time.ns(), 1, UINT32_MAX));
   }
 
-  uint32_t small_since_ms_ = 0;
-  uint32_t least_ns_ = 0;         // round trip since then; 0: the window is not small
   uint32_t peak_ns_ = 0;          // of the mean; fades with the samples, by half in 350
   uint32_t low_ns_ = 0;           // of the mean since the last such loss
   uint32_t doubles_below_;        // octets

@@ -90,23 +90,36 @@ TEST_F(NsccSoftwareTest, ALongRoundTripAloneIsNoMark) {
   EXPECT_GE(window(), 256u << 10);
 }
 
-// A route that has become 5 ms longer looks like a queue; when the window was small for 10 s, that
-// is the base RTT, and the window grows again.
+// [CMS-199] A route that has become 5 ms longer looks like a queue; when the window was tiny for 64
+// samples, that is the base RTT (in steps of 16 us), and the window grows again.
 TEST_F(NsccSoftwareTest, ALongerPathCountsAsAQueueForALimitedTime) {
   round(50_us);
-  for (int i = 0; i < 900; ++i) {
+  for (int i = 0; i < 60; ++i) {
     now_ = now_ + 10_ms;
     ack(0, 5_ms);
   }
-  EXPECT_LT(window(), 8u * kPacket);
+  EXPECT_LT(window(), 3u * kPacket);
   EXPECT_EQ(nscc_.base_rtt(), 50_us);
-  for (int i = 0; i < 200; ++i) {
+  for (int i = 0; i < 60; ++i) {
     now_ = now_ + 10_ms;
     ack(0, 5_ms);
   }
-  EXPECT_EQ(nscc_.base_rtt(), 5_ms);
+  EXPECT_EQ(nscc_.base_rtt(), 4992_us);
   for (int i = 0; i < 100; ++i) round(5_ms);
   EXPECT_GT(window(), 64u * kPacket);
+}
+
+// [CMS-199] A loss takes the longer base RTT back.
+TEST_F(NsccSoftwareTest, ALossTakesALongerBaseRttBack) {
+  round(50_us);
+  for (int i = 0; i < 120; ++i) {
+    now_ = now_ + 10_ms;
+    ack(0, 5_ms);
+  }
+  ASSERT_EQ(nscc_.base_rtt(), 4992_us);
+  send(1);
+  lose();
+  EXPECT_EQ(nscc_.base_rtt(), 48_us);
 }
 
 // A few late samples, because a host slept, do not count as a queue.
@@ -232,20 +245,20 @@ TEST_F(NsccSoftwareTest, KeepsItsWindowOverARest) {
   EXPECT_EQ(nscc_.base_rtt(), Nscc::kUnknownRtt);
 }
 
-// [CMS-196] 16 KiB of payload leave before anything is known of the way, at least four packets;
+// [CMS-196] 16 KiB of payload leave before anything is known of the way, at least three packets;
 // then the window doubles.
 TEST_F(NsccSoftwareTest, BeginsSmallTowardAnUnknownPeer) {
   Config c = usual();
   for (const auto& [mtu, packets] :
-       {std::pair{1072u, 16u}, {8192u, 4u}, {9000u, 4u}, {30000u, 4u}}) {
+       {std::pair{1072u, 16u}, {8192u, 3u}, {9000u, 3u}, {30000u, 3u}}) {
     c.mtu_bytes = mtu;
     EXPECT_EQ(Nscc(c).window_bytes(), uint64_t{packets} * mtu);
   }
   nscc_ = Nscc(usual());
   round(50_us);
-  EXPECT_EQ(window(), 64u << 10);
+  EXPECT_EQ(window(), 48u << 10);
   round(50_us);
-  EXPECT_EQ(window(), 128u << 10);
+  EXPECT_EQ(window(), 96u << 10);
 }
 
 // [CMS-196] A first window that is set is that.
@@ -263,13 +276,13 @@ TEST_F(NsccSoftwareTest, AFirstWindowThatIsSetIsKept) {
 TEST_F(NsccSoftwareTest, BeginsWithMoreTowardAPeerThatHasAnswered) {
   nscc_ = Nscc(usual());
   nscc_.begin_anew(Duration::zero());
-  EXPECT_EQ(window(), 32u << 10) << "none is known";
+  EXPECT_EQ(window(), 24u << 10) << "none is known";
   nscc_.begin_anew(60_us);
   EXPECT_EQ(window(), 128u << 10);
   nscc_ = Nscc(usual());
   send(1);
   ack(1, 50_us);
-  ASSERT_EQ(window(), 32u << 10) << "not in use";
+  ASSERT_EQ(window(), 24u << 10) << "not in use";
   nscc_.begin_anew(50_us);
   EXPECT_EQ(window(), 128u << 10);
 }
