@@ -7,6 +7,8 @@
 #include <gtest/gtest.h>
 
 #include <string>
+#include <utility>
+#include <variant>
 
 namespace uet::wire {
 namespace {
@@ -168,6 +170,89 @@ TEST(PacketTest, LineIsCutToTheBufferAndItsFullLengthIsReturned) {
   const Octets octets = octets_of("3840 0000 00000010 0001 0002 00000100");
   EXPECT_EQ(print(text, octets, {}), 55U);
   EXPECT_STREQ(text, "ACK cack=");
+}
+
+// The write with another DSCP and the checksum of its IPv4 header made right again.
+Octets write_with_dscp(uint8_t dscp) {
+  Octets octets = octets_of(kWrite);
+  octets[1] = std::byte(dscp << 2 | 2);
+  octets[10] = octets[11] = std::byte{0};
+  uint32_t sum = 0;
+  for (size_t i = 0; i < 20; i += 2) {
+    sum += std::to_integer<uint32_t>(octets[i]) << 8 | std::to_integer<uint32_t>(octets[i + 1]);
+  }
+  sum = (sum & 0xFFFF) + (sum >> 16);
+  const uint32_t checksum = ~((sum & 0xFFFF) + (sum >> 16)) & 0xFFFF;
+  octets[10] = std::byte(checksum >> 8);
+  octets[11] = std::byte(checksum & 0xFF);
+  return octets;
+}
+
+// [WIRE-021, WIRE-022] Switches that cut a packet rewrite its DSCP only: two DSCPs say that it was
+// cut, and its lengths count no more. With any other DSCP it is a truncated one.
+TEST(PacketTest, TwoDscpsSayThatASwitchHasCutAPacket) {
+  DecodeOptions options;
+  options.start = Start::ip;
+  for (const auto& [dscp, is_trimmed] :
+       {std::pair<uint8_t, bool>{0, false}, {8, false}, {16, true}, {17, false}, {18, true}}) {
+    Octets octets = write_with_dscp(dscp);
+    EXPECT_EQ(decode(octets, options).outcome, Outcome::accept) << int{dscp};
+    octets.resize(20 + 8 + 12);  // up to the PDS header
+    const DecodedPacket cut = decode(octets, options);
+    EXPECT_EQ(cut.trimmed, is_trimmed) << int{dscp};
+    EXPECT_EQ(cut.outcome, is_trimmed ? Outcome::accept : Outcome::reject) << int{dscp};
+    EXPECT_EQ(std::holds_alternative<Request>(cut.pds), is_trimmed) << int{dscp};
+  }
+}
+
+// [WIRE-024] A UDP checksum that is there is verified, unless a switch has cut the packet.
+TEST(PacketTest, AWrongUdpChecksumIsRefused) {
+  DecodeOptions options;
+  options.start = Start::ip;
+  Octets octets = octets_of(kWrite);
+  octets.back() ^= std::byte{1};
+  EXPECT_EQ(decode(octets, options).error, ParseError::udp_checksum);
+  octets[26] = octets[27] = std::byte{0};
+  EXPECT_EQ(decode(octets, options).outcome, Outcome::accept) << "there is none";
+  octets = write_with_dscp(16);
+  octets.back() ^= std::byte{1};
+  EXPECT_EQ(decode(octets, options).outcome, Outcome::accept);
+}
+
+// [WIRE-033] The last 16 octets of a secured packet are its ICV; a switch that cuts the packet cuts
+// it off.
+TEST(PacketTest, TheIcvIsAtTheEnd) {
+  const std::string packet =
+      "08000000 00000001 00000002" + std::string(40, '7') + "000102030405060708090a0b0c0d0e0f";
+  const Octets octets = octets_of(packet);
+  const DecodedPacket whole = decode(octets, {});
+  ASSERT_TRUE(whole.tss.has_value());
+  EXPECT_EQ(whole.ciphertext.size(), 20U);
+  EXPECT_EQ(whole.ciphertext.data(), octets.data() + 12);
+  EXPECT_EQ(whole.icv.size(), 16U);
+  EXPECT_EQ(whole.icv.data(), octets.data() + 32);
+}
+
+// [WIRE-088] A medium request of opcode 3 has the extension of an atomic; one of opcode 1 has none.
+TEST(PacketTest, AMediumAtomicHasAnExtension) {
+  const std::string head = "1100 0000 00000001 0001 0002";
+  const std::string rest = "03 0008 00000102 0007 0003 0000000000000000 00000064 0000000000000009";
+  const std::string sum_of_uint64 = "02070000 1122334455667788";
+  const Octets atomic_octets = octets_of(head + "03" + rest + sum_of_uint64);
+  const DecodedPacket atomic = decode(atomic_octets, {});
+  EXPECT_TRUE(std::holds_alternative<Atomic>(atomic.extension));
+  EXPECT_EQ(atomic.payload.value().size(), 8U);
+  const Octets write_octets = octets_of(head + "01" + rest + sum_of_uint64);
+  const DecodedPacket write = decode(write_octets, {});
+  EXPECT_TRUE(std::holds_alternative<std::monostate>(write.extension));
+  EXPECT_EQ(write.payload.value().size(), 12U);
+}
+
+// [WIRE-100] 14 bits hold more than the payload of any packet.
+TEST(PacketTest, APayloadLengthBeyondTheLimitIsRefused) {
+  EXPECT_TRUE(StandardRequest::check(0, 8192).ok());
+  EXPECT_EQ(StandardRequest::check(0, 8193).error(), ParseError::payload_length_limit);
+  EXPECT_EQ(StandardRequest::check(0, 16383).error(), ParseError::payload_length_limit);
 }
 
 }  // namespace

@@ -95,7 +95,8 @@ TEST_F(HeadersPartTest, AShortHeaderIsForMessagesOfOnePacket) {
   EXPECT_EQ(chosen(), NextHeader::standard);
 }
 
-// [SES-041, SES-008] The small header has neither tag nor data, and no key but the index.
+// [SES-040, SES-041, SES-008] The small header has neither tag nor data, and no key but the index;
+// the standard one is right for all that.
 TEST_F(HeadersPartTest, TheSmallHeaderIsForKeysThatAreAnIndex) {
   resize(8);
   config_.small_headers = true;
