@@ -98,13 +98,15 @@ TEST_F(LongerBaseTest, ALossTakesItBack) {
   EXPECT_EQ(base_rtt_, kLong);
 }
 
-// [CMS-199] What ten seconds have shown stays.
+// [CMS-199] What ten seconds have shown stays, half seconds before them included.
 TEST_F(LongerBaseTest, ALossAfterTenSecondsChangesNothing) {
-  sample(1, kLong, 2 * kMtu);
-  sample(2000, kLong, 7 * 9000, 9000);
+  constexpr uint32_t kLongPacket = 9000;
+  sample(101, kLong, 2 * kLongPacket, kLongPacket);
   ASSERT_EQ(base_rtt_, kLong);
+  sample(2001, kLong * 2, 7 * kLongPacket, kLongPacket);
+  ASSERT_EQ(base_rtt_, kLong * 2);
   lose();
-  EXPECT_EQ(base_rtt_, kLong);
+  EXPECT_EQ(base_rtt_, kLong * 2);
 }
 
 // The base RTT never becomes shorter by a sample.
