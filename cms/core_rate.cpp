@@ -10,6 +10,7 @@ constexpr uint32_t kOne = 1 << 16;
 constexpr uint32_t kStep = kOne / 100;          // of an increase
 constexpr uint32_t kMarksFree = kOne * 3 / 10;  // share of marks that costs nothing
 constexpr uint32_t kRisesMax = 6;               // 0.01 times 2^6 is most of the way
+constexpr int kPeriodsMax = 17;                 // after that many, marks and trims are forgotten
 }  // namespace
 
 CoreRate::CoreRate(const Config& config, uint64_t seed)
@@ -25,13 +26,23 @@ Duration CoreRate::period() {
   return mean * 3 / 4 + Duration::nanoseconds(static_cast<int64_t>(rng_.below(spread + 1)));
 }
 
+// Periods follow each other whether or not packets arrive, so the first packet meets any point of
+// one. Those without a packet have neither marks nor trims.
+void CoreRate::judge_until(Instant now) {
+  if (judged_next_ == Instant::zero()) {
+    const auto all = static_cast<uint64_t>(period().ns());
+    judged_next_ = now + Duration::nanoseconds(static_cast<int64_t>(rng_.below(all)));
+  }
+  for (int i = 0; now >= judged_next_ && i < kPeriodsMax; ++i) {
+    judge();
+    judged_next_ = judged_next_ + period();
+  }
+  if (now >= judged_next_) judged_next_ = now + period();
+}
+
 void CoreRate::on_received(const Received& e) {
   if (!is_on_) return;
-  if (judged_next_ == Instant::zero()) judged_next_ = e.at + period();
-  if (e.at >= judged_next_) {
-    judge();
-    judged_next_ = e.at + period();
-  }
+  judge_until(e.at);
   ++packets_;
   if (e.trimmed || e.trimmed_lasthop) {
     ++trimmed_;

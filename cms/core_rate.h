@@ -17,17 +17,19 @@ class CoreRate {
   // The seed shifts the periods of destinations against each other.
   CoreRate(const Config& config, uint64_t seed);
 
-  // Every request packet that arrives. Judges when a period is over.
+  // Every request packet that arrives. Judges the periods that are over.
   void on_received(const Received& e);
   uint32_t rate_q16() const { return rate_q16_; }
+  Instant period_end() const { return judged_next_; }
 
  private:
   void judge();
+  void judge_until(Instant now);
   Duration period();
 
   Rng rng_{0};
   Duration base_rtt_;
-  Instant judged_next_;  // zero: no period has begun
+  Instant judged_next_;  // zero: nothing has arrived
   uint32_t rate_q16_ = 1 << 16;
   uint32_t rate_min_q16_ = 1 << 16;
   uint32_t mean_q16_ = 0;  // g: of the share of marked packets

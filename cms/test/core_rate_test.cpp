@@ -26,7 +26,7 @@ class CoreRateTest : public ::testing::Test {
       rate_.on_received(e);
     }
     is_begun_ = true;
-    now_ = now_ + 23_us;  // 1.5 * 12 us * 1.25 = 22.5
+    now_ = rate_.period_end();
     Received next;
     next.at = now_;
     rate_.on_received(next);
@@ -90,25 +90,57 @@ TEST_F(CoreRateTest, StaysBetweenItsLimits) {
   EXPECT_EQ(rate_.rate_q16(), 65'536u);
 }
 
-// [CMS-141] A period lasts 1.5 base RTTs, give or take a quarter: 13.5 to 22.5 us.
+// [CMS-141] A period lasts 1.5 base RTTs, give or take a quarter: 13.5 to 22.5 us. The first packet
+// meets any point of one.
 TEST_F(CoreRateTest, PeriodsLastOneAndAHalfRoundTrips) {
   Duration shortest = 1_s;
   Duration longest;
+  Duration first_shortest = 1_s;
+  Duration first_longest;
   for (uint64_t seed = 0; seed < 200; ++seed) {
     CoreRate rate(of(4), seed);
-    rate.on_received({.trimmed = true, .at = kBegin});
-    Instant at = kBegin;
-    while (rate.rate_q16() == 65'536u) {
-      at = at + 100_ns;
-      rate.on_received({.trimmed = true, .at = at});
-    }
-    shortest = std::min(shortest, at - kBegin);
-    longest = std::max(longest, at - kBegin);
+    rate.on_received({.at = kBegin});
+    const Instant first = rate.period_end();
+    rate.on_received({.at = first});
+    shortest = std::min(shortest, rate.period_end() - first);
+    longest = std::max(longest, rate.period_end() - first);
+    first_shortest = std::min(first_shortest, first - kBegin);
+    first_longest = std::max(first_longest, first - kBegin);
   }
   EXPECT_GE(shortest, 13_us + 500_ns);
   EXPECT_LE(shortest, 14_us);
-  EXPECT_LE(longest, 22_us + 600_ns);
+  EXPECT_LE(longest, 22_us + 500_ns);
   EXPECT_GE(longest, 22_us);
+  EXPECT_LE(first_shortest, 1_us);
+  EXPECT_GE(first_longest, 18_us);
+}
+
+// [CMS-141] The next period begins where one ends, not with the packet that comes after it.
+TEST_F(CoreRateTest, ALatePacketMakesNoPeriodLonger) {
+  period(0, 0, 0);
+  CoreRate late = rate_;
+  const Instant end = rate_.period_end();
+  rate_.on_received({.at = end});
+  late.on_received({.at = end + 5_us});
+  EXPECT_EQ(rate_.period_end(), late.period_end());
+}
+
+// [CMS-141] A pause is periods without marks: 0.6, after four of them 0.6 + 0.01 + 0.02 + 0.04 +
+// 0.08, after 20 the whole rate.
+TEST_F(CoreRateTest, TheRateRisesInAPause) {
+  period(0, 40, 0);
+  CoreRate rate = rate_;
+  Instant at = rate.period_end();
+  for (int i = 0; i < 3; ++i) {  // when the fourth ends, by a copy
+    rate.on_received({.at = at});
+    at = rate.period_end();
+  }
+  rate_.on_received({.at = at});
+  EXPECT_NEAR(rate_.rate_q16() / 65536.0, 0.75, 0.001);
+  rate_.on_received({.at = at + 460_us});
+  EXPECT_EQ(rate_.rate_q16(), 65'536u);
+  rate_.on_received({.at = at + 10_s});
+  EXPECT_GT(rate_.period_end(), at + 10_s);
 }
 
 }  // namespace
