@@ -56,6 +56,9 @@ ALLOCATION_EXEMPT = {"base/arena.h", "base/arena.cpp", "fep/fabric_endpoint.h",
 # The one place that knows which names libfabric's headers have.
 LIBFABRIC_HEADER = "prov/uet/api/compat.h"
 
+# Operation tables of libfabric, and with them its C entry points, stand here only.
+ENTRY_POINTS = "prov/uet/api/"
+
 TEXT_SUFFIXES = {".h", ".cpp", ".c", ".py", ".sh", ".cmake", ".txt", ".md", ".json", ".in", ".csv",
                  ".yml", ".conf", ".html", ".css", ".js", ".dot", ".svg"}
 TEXT_NAMES = {"LICENSE", ".gitignore", ".clang-format", ".clang-tidy", "run"}
@@ -178,6 +181,15 @@ def check_conditions(path, code, report):
                    f"a condition on {names[0]}; {LIBFABRIC_HEADER} decides by version")
 
 
+def check_entry_points(path, code, report):
+    """The provider's objects have no C entry points: those only convert."""
+    if (not path.startswith("prov/uet/") or path.startswith(ENTRY_POINTS) or "/test/" in path):
+        return
+    for number, line in enumerate(code.split("\n"), 1):
+        if re.match(r"\s*(?:\w+\s+)*fi_ops\w*\s+\w+\s*=?\s*\{", line):
+            report(path, number, f"an operation table of libfabric outside {ENTRY_POINTS}")
+
+
 def check_functions(path, code, report):
     for first, last, head in functions(code):
         if last - first + 1 > FUNCTION_LINES:
@@ -242,6 +254,7 @@ def main():
             check_sans_io(path, code, report)
             check_functions(path, code, report)
             check_conditions(path, code, report)
+            check_entry_points(path, code, report)
             class_sizes.check_classes(path, code, report, unused)
     for exception in sorted(unused):
         report("scripts/class_sizes.py", 1, f"the exception for {exception} is not needed")

@@ -61,6 +61,15 @@ class CheckTidyTest(Tree):
         self.assertIn("501 lines", self.finding("base/a.cpp", "// A.\n" + "int x;\n" * 500))
         self.assertIn("251 lines", self.finding("base/a.h", "// A.\n" + "int x;\n" * 250))
 
+    def test_operation_tables_stand_with_the_entry_points(self):
+        text = "// A.\nstatic struct fi_ops_cq cq_ops = {\n    .size = 1,\n};\n"
+        self.assertIn("prov/uet/completion/a.cpp:2: an operation table of libfabric outside",
+                      self.finding("prov/uet/completion/a.cpp", text))
+        self.write("prov/uet/completion/a.cpp", "// A.\nint f(fi_ops_cq* ops);\n")
+        self.write("prov/uet/api/a.cpp", text)
+        self.write("prov/uet/completion/test/a.cpp", text)
+        self.assertEqual(run("check_tidy.py", self.root)[0], 0)
+
     def test_long_function(self):
         for lines, is_found in ((58, False), (59, True)):
             text = "// A.\nvoid f() {\n" + "  g();\n" * lines + "}\n"
