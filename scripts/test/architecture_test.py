@@ -1,9 +1,9 @@
 #!/usr/bin/env python3
 """Holds docs/architecture.md against the tree: each path that it names exists, its table of folders
 lists the folders that there are, section 2 names the rooms of the large ones, the picture has the
-folders and its arrows are includes that exist, and the page is short enough to read. The paths that
-docs/simulator.md names exist, too.
-The README's counts are those of docs/compliance.md, and what it links to exists.
+folders and its arrows are includes that exist, and the page is short enough to read. The paths and
+links of all other documents exist, too.
+The README's counts are those of docs/compliance.md.
 """
 import pathlib
 import re
@@ -114,10 +114,22 @@ def findings(root):
                 yield f'the picture lacks "{line}": draw it anew'
 
 
-def simulator_findings(root):
-    for path in named_paths((root / "docs/simulator.md").read_text())[0]:
-        if not list(root.glob(path)) and not list(root.glob(path + ".*")):
-            yield f"there is no {path}"
+def document_findings(root):
+    """(document, finding): the other documents name only what there is, too."""
+    there = tracked_folders(root)
+    pages = [*root.glob("docs/**/*.md"), *root.glob("*.md")]
+    skipped = {root / "docs/architecture.md", root / "CHANGELOG.md"}
+    foreign = ("reports", "reference")  # they also name files of other projects
+    for page in sorted(set(pages) - skipped):
+        quoted, _, linked = named_paths(page.read_text())
+        name = page.relative_to(root)
+        for path in quoted:
+            is_path = path.split("/")[0] in there and page.parent.name not in foreign
+            if is_path and not list(root.glob(path)) and not list(root.glob(path + ".*")):
+                yield name, f"there is no {path}"
+        for path in linked:
+            if "//" not in path and not (page.parent / path).exists():
+                yield name, f"there is no {path} to link to"
 
 
 def readme_findings(root):
@@ -126,9 +138,6 @@ def readme_findings(root):
     for row in re.findall(r"^\| [\w-]+\.md \|.*$", counts, re.M):
         if row not in readme:
             yield f"the counts are not those of docs/compliance.md: {row}"
-    for path in named_paths(readme)[2]:
-        if not (root / path).exists():
-            yield f"there is no {path} to link to"
 
 
 def main():
@@ -136,13 +145,13 @@ def main():
     found = list(findings(root))
     for finding in found:
         print(f"docs/architecture.md: {finding}")
-    simulator = list(simulator_findings(root))
-    for finding in simulator:
-        print(f"docs/simulator.md: {finding}")
+    others = list(document_findings(root))
+    for page, finding in others:
+        print(f"{page}: {finding}")
     stale = list(readme_findings(root))
     for finding in stale:
         print(f"README.md: {finding}")
-    return 1 if found or simulator or stale else 0
+    return 1 if found or others or stale else 0
 
 
 if __name__ == "__main__":

@@ -122,13 +122,6 @@ inline constexpr Setting kProtocolRows[] = {
      "Wait of a target for the close it asked for"},
     {"TOMBSTONE_TIME", Kind::time, "us", 1000, 60 * kSecond, UET_STACK(pds.tombstone_time),
      "PDS-176", "Time for which closed contexts are remembered"},
-    // Ports
-    {.name = "STRICT_PORT",
-     .kind = Kind::flag,
-     .max = 1,
-     .field = UET_FIELD(strict_port),
-     .source = "LF-129",
-     .help = "1: fail when UDP port 4793 is taken, instead of using FI_UET_PORT_RANGE"},
     // Security
     {.name = "TSS_AGENT",
      .kind = Kind::text,

@@ -112,6 +112,12 @@ inline constexpr Setting kUserRows[] = {
      .source = "LF-129",
      .help = "UDP ports for processes that find port 4793 taken; the first 4,096 of them are used "
              "first"},
+    {.name = "STRICT_PORT",
+     .kind = Kind::flag,
+     .max = 1,
+     .field = UET_FIELD(strict_port),
+     .source = "LF-129",
+     .help = "1: fail when UDP port 4793 is taken, instead of using FI_UET_PORT_RANGE"},
     {.name = "ALLOW",
      .kind = Kind::text,
      .unit = "IP prefixes joined by commas, 32 at most",

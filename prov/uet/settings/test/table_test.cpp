@@ -102,7 +102,7 @@ TEST(TableTest, LevelsFollowEachOtherAndTheUsersIsShort) {
     count += rows.size();
   }
   EXPECT_EQ(count, all_settings().size());
-  EXPECT_LE(settings_of(Level::user).size(), 22u);
+  EXPECT_LE(settings_of(Level::user).size(), 23u);
 }
 
 // [LF-129] The names of the provider's own settings.
