@@ -50,11 +50,14 @@ void set_nscc(cms::Config& config, const StackChoice&, const NetworkFacts& facts
   config.window_bytes_max = UINT32_MAX;
 }
 
-// The same window as NSCC: 1.5 BDP, 1.0 of it before the first grant.
+// The same window as NSCC: 1.5 BDP, 1.0 of it before the first grant. As in htsim, sources without
+// data get credit for what comes next: else each message of a collective costs a round trip more.
+// [CMS-136]
 template <cms::Algorithm algorithm>
 void set_credit(cms::Config& config, const StackChoice& choice, const NetworkFacts& facts) {
   set_nscc(config, choice, facts);
   config.algorithm = algorithm;
+  config.credit.idle_credit = true;
   // Where nothing else slows sources down for the sake of the core. [CMS-141]
   config.credit.core_rate = algorithm == cms::Algorithm::rccc && facts.oversubscription > 1;
   config.credit.oversubscription = facts.oversubscription;

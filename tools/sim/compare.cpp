@@ -45,8 +45,9 @@ constexpr std::array kMeasures{
 struct Row {
   const Measure* measure;
   double before, after;
+  bool is_known = true;  // no flow has ended in one of the runs: then times say nothing
   double percent() const {
-    if (before == after) return 0;
+    if (!is_known || before == after) return 0;
     return before == 0 ? std::numeric_limits<double>::infinity() : (after / before - 1) * 100;
   }
 };
@@ -63,10 +64,17 @@ nlohmann::json read_result(const std::string& path) {
   throw std::runtime_error(path + ": not a result of uet_sim run --json");
 }
 
+bool has_ended_flows(const nlohmann::json& result) {
+  return result["totals"].value("flows_done", 1.0) > 0;
+}
+
 double sum_of(const nlohmann::json& result, const Measure& measure) {
   double sum = 0;
   for (const char* name : measure.totals) {
-    if (name != nullptr) sum += result["totals"].at(name).get<double>();
+    if (name == nullptr) continue;
+    const nlohmann::json& value = result["totals"].at(name);
+    if (!value.is_number()) throw std::runtime_error(std::string(name) + " is not a number");
+    sum += value.get<double>();
   }
   return sum;
 }
@@ -115,6 +123,7 @@ std::vector<Difference> differences_of(const nlohmann::json& before, const nlohm
 }
 
 std::string change_of(const Row& row) {
+  if (!row.is_known) return "-";
   if (std::isinf(row.percent())) return "from 0";
   std::array<char, 32> out{};
   std::snprintf(out.data(), out.size(), "%+.1f %%", row.percent());
@@ -158,6 +167,7 @@ void print_comparison(const std::vector<Row>& rows, const CompareOptions& o,
                 row.after, change_of(row).c_str(),
                 row.percent() > o.limit_percent ? "  worse" : "");
   }
+  if (!before.value("finished", true)) std::printf("A has not finished\n");
   if (!after.value("finished", true)) std::printf("B has not finished\n");
 }
 
@@ -168,7 +178,7 @@ void print_comparison_json(const std::vector<Row>& rows, const CompareOptions& o
     differing.push_back({{"name", d.what}, {"a", d.before}, {"b", d.after}});
   }
   for (const Row& row : rows) {
-    const bool is_finite = std::isfinite(row.percent());
+    const bool is_finite = row.is_known && std::isfinite(row.percent());
     list.push_back({{"name", row.measure->name},
                     {"a", row.before},
                     {"b", row.after},
@@ -189,8 +199,10 @@ int compare(const CompareOptions& o) {
     const nlohmann::json before = read_result(o.before), after = read_result(o.after);
     std::vector<Row> rows;
     bool is_worse = before.value("finished", true) && !after.value("finished", true);
+    const bool has_times = has_ended_flows(before) && has_ended_flows(after);
     for (const Measure& measure : kMeasures) {
-      rows.push_back({&measure, sum_of(before, measure), sum_of(after, measure)});
+      rows.push_back({&measure, sum_of(before, measure), sum_of(after, measure),
+                      !measure.is_time || has_times});
       is_worse |= rows.back().percent() > o.limit_percent;
     }
     if (o.is_json) {
@@ -212,8 +224,14 @@ std::function<int()> add_compare(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("compare", "Print how two results of uet_sim run differ");
   command.add_option("A", options->before, "Result A: a file of uet_sim run --json")->required();
   command.add_option("B", options->after, "Result B")->required();
+  const auto finite = [](const std::string& text) {  // a range admits NaN
+    double value = 0;
+    const bool is_finite = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
+    return is_finite ? std::string() : text + " is not a number";
+  };
   command.add_option("--limit", options->limit_percent, "Percent by which B may be worse than A")
       ->check(CLI::Range(0.0, 1e9))
+      ->check(finite)
       ->capture_default_str();
   command.add_flag("--json", options->is_json, "Print JSON");
   command.footer(

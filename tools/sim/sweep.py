@@ -30,6 +30,7 @@ import os
 import pathlib
 import re
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -37,10 +38,16 @@ import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 
+SEEDS_MAX = 100_000
+RUNNING = set()  # runs of points in this process
+
+
 def seeds_of(text):
     found = re.fullmatch(r"(\d+)(?:-(\d+))?", text)
     if not found or int(found[2] or found[1]) < int(found[1]):
         raise argparse.ArgumentTypeError(f"{text} is neither a seed nor FIRST-LAST")
+    if int(found[2] or found[1]) - int(found[1]) >= SEEDS_MAX:
+        raise argparse.ArgumentTypeError(f"{text} are more than {SEEDS_MAX} seeds")
     return [str(seed) for seed in range(int(found[1]), int(found[2] or found[1]) + 1)]
 
 
@@ -125,9 +132,12 @@ def run_point(command, path, note, options):
     try:
         handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
         os.close(handle)
-        done = subprocess.run([*command, "--quiet", "--json", unfinished], capture_output=True,
-                              text=True, check=False)
-        if done.returncode in (0, 1) and os.path.getsize(unfinished) > 0:
+        run = subprocess.Popen([*command, "--quiet", "--json", unfinished], text=True,
+                               stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
+        RUNNING.add(run)
+        errors = run.communicate()[1]
+        RUNNING.discard(run)
+        if run.returncode in (0, 1) and os.path.getsize(unfinished) > 0:
             if not note.exists():
                 note.write_text(options)
             os.replace(unfinished, path)  # whole, or not there
@@ -135,7 +145,7 @@ def run_point(command, path, note, options):
         os.unlink(unfinished)
     except OSError as error:
         return str(error)
-    return done.stderr.strip() or f"exit status {done.returncode}"
+    return errors.strip() or f"exit status {run.returncode}"
 
 
 def executor(jobs):
@@ -296,17 +306,32 @@ def main():
     failed, progress = 0, Progress(len(points), there)
     with workers as pool:
         runs = {pool.submit(run_point, commands[i], paths[i], str(note), text): i for i in to_run}
-        for run in as_completed(runs):
-            if problem := run.result():
-                failed += 1
-                print(f"{name_of(points[runs[run]])[:-5]}: {problem}", file=sys.stderr)
-            progress.tell()
+        try:
+            for run in as_completed(runs):
+                if problem := run.result():
+                    failed += 1
+                    print(f"{name_of(points[runs[run]])[:-5]}: {problem}", file=sys.stderr)
+                progress.tell()
+        except KeyboardInterrupt:
+            pool.shutdown(wait=False, cancel_futures=True)
+            for run in list(RUNNING):
+                run.terminate()
+            print("interrupted; the same command goes on with the points that are left",
+                  file=sys.stderr)
+            return 130
     is_well = write_table(options.folder, [name for name, _ in axes], points)
     return 1 if failed or not is_well else 0
 
 
+def interrupt(*_):
+    raise KeyboardInterrupt
+
+
 if __name__ == "__main__":
+    signal.signal(signal.SIGTERM, interrupt)
     try:
         sys.exit(main())
+    except KeyboardInterrupt:
+        sys.exit(130)
     except OSError as wrong:
         fail(wrong)

@@ -213,9 +213,12 @@ int main(int argc, char** argv) {
   if (uet::tools::is_sweep(argc, argv)) return uet::tools::run_sweep(app, argv);
   if (const auto status = uet::tools::parse(app, argc, argv)) return *status;
   if (app.got_subcommand("sweep")) return uet::tools::misuse(app, "sweep is the first word");
-  if (app.got_subcommand("plan")) return plan();
-  if (app.got_subcommand("run")) return run_fabric();
-  if (app.got_subcommand("compare")) return compare();
-  if (app.got_subcommand("traffic")) return traffic();
-  return run_all(options);
+  const int status = app.got_subcommand("plan")      ? plan()
+                     : app.got_subcommand("run")     ? run_fabric()
+                     : app.got_subcommand("compare") ? compare()
+                     : app.got_subcommand("traffic") ? traffic()
+                                                     : run_all(options);
+  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "uet_sim: standard output cannot be written\n");
+  return 2;
 }

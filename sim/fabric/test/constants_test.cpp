@@ -92,6 +92,8 @@ TEST(ConstantsTest, EachConstantOfCreditReachesItsMember) {
     EXPECT_EQ(c.credit.window_max_permille, 2'000u);
     EXPECT_EQ(c.credit.timeout, Duration::microseconds(70));
     EXPECT_TRUE(c.credit.idle_credit);
+    EXPECT_FALSE(config_with(std::string(name) + ",idle=off").credit.idle_credit);
+    EXPECT_TRUE(config_with(name).credit.idle_credit) << "on by default [CMS-136]";
     EXPECT_TRUE(c.credit.core_rate);
     EXPECT_EQ(c.base_rtt, Duration::microseconds(5));
   }

@@ -45,6 +45,36 @@ class CompareTest(unittest.TestCase):
         self.assertIn("fattree:4, ring, seed 7", done.stdout)
         self.assertNotIn("worse", done.stdout)
 
+    def test_a_limit_is_a_number(self):
+        a = self.result("a")
+        for limit in ("nan", "inf", "-1", "much"):
+            done = self.compare(a, a, "--limit", limit)
+            self.assertEqual(done.returncode, 2, limit)
+            self.assertIn("--limit", done.stderr)
+
+    def test_times_of_a_run_without_an_ended_flow_are_not_judged(self):
+        none = {name: 0 for name in TOTALS if name.startswith("fct_")}
+        a = self.result("a", finished=False, flows_done=0, **none)
+        b = self.result("b", flows_done=9)
+        done = self.compare(a, b)
+        self.assertEqual(done.returncode, 0, done.stdout)
+        self.assertIn("A has not finished", done.stdout)
+        self.assertIsNone(self.rows(a, b)["FCT mean, us"]["percent"])
+
+    def test_texts_are_no_numbers(self):
+        a = self.result("a", trimmed="many")
+        done = self.compare(a, a)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("trimmed is not a number", done.stderr)
+
+    def test_lost_output_is_an_error(self):
+        a = self.result("a")
+        with open("/dev/full", "w") as full:
+            done = subprocess.run([PROGRAM, "compare", a, a], stdout=full, stderr=subprocess.PIPE,
+                                  text=True, check=False, timeout=60)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("standard output", done.stderr)
+
     def differences(self, change):
         """Between a result and one with some members changed: as text, and by JSON."""
         base = json.loads(self.result("a").read_text())

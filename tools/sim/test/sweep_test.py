@@ -8,6 +8,7 @@ import json
 import os
 import pathlib
 import shutil
+import signal
 import subprocess
 import sys
 import tempfile
@@ -48,6 +49,28 @@ class SweepTest(unittest.TestCase):
 
 
 class LocalTest(SweepTest):
+    def test_too_many_seeds(self):
+        done = self.sweep("--seeds", "1-99999999999", *SMALL)
+        self.assertEqual(done.returncode, 2)
+        self.assertIn("more than 100000 seeds", done.stderr)
+
+    def test_an_interrupted_sweep_ends_its_runs_and_can_go_on(self):
+        large = ["--", "--topo", "fattree:16", "--workload", "permutation:bytes=2MB"]
+        for sign in (signal.SIGINT, signal.SIGTERM):
+            with self.subTest(sign):
+                sweep = subprocess.Popen(
+                    [sys.executable, SWEEP, str(self.folder), "--program", PROGRAM, "--jobs", "1",
+                     "--seeds", "1-50", *large], stderr=subprocess.PIPE, text=True)
+                self.assertIn("50 points", sweep.stderr.readline())
+                while not list(self.folder.glob(".*.part")):
+                    time.sleep(0.05)
+                sweep.send_signal(sign)
+                errors = sweep.communicate(timeout=60)[1]
+                self.assertEqual(sweep.returncode, 130)
+                self.assertIn("the same command goes on", errors)
+                self.assertNotIn("Traceback", errors)
+                self.assertFalse(list(self.folder.glob(".*.part")))
+
     def test_each_point_is_run_once(self):
         words = ["--seeds", "1-3", "--vary", "lb=mixed,single", "--jobs", "2", *SMALL]
         self.look_at_six_points(self.sweep(*words))
