@@ -8,6 +8,7 @@
 #include <charconv>
 #include <cmath>
 #include <cstdio>
+#include <set>
 #include <span>
 #include <string>
 #include <type_traits>
@@ -180,7 +181,9 @@ std::string range_of(const Row& row) {
 }
 
 std::string default_of(const Row& row) {
-  const int64_t value = row.get(Config{});
+  Config config;
+  config.credit.idle_credit = true;  // in simulations [CMS-136]
+  const int64_t value = row.get(config);
   if (!row.words.empty()) return std::string(row.words[static_cast<size_t>(value)]);
   return number_text(static_cast<double>(value) / row.units);
 }
@@ -240,9 +243,15 @@ bool has_constants(std::string_view congestion) {
 void set_constants(cms::Config& config, std::string_view congestion) {
   const std::string_view name = name_before_constants(congestion);
   std::string_view rest = congestion.substr(name.size());  // ",target-us=6,gamma=1"
+  std::set<std::string_view> keys;
   while (!rest.empty()) {
     rest.remove_prefix(1);
     const std::string_view constant = rest.substr(0, rest.find(','));
+    const std::string_view key = constant.substr(0, constant.find('='));
+    if (!keys.insert(key).second) {
+      throw TopologyError("--cc " + std::string(name) + ": " + std::string(key) +
+                          " is given twice");
+    }
     set_constant(config, name, constant);
     rest.remove_prefix(constant.size());
   }

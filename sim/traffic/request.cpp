@@ -7,6 +7,7 @@
 
 #include <cmath>
 #include <limits>
+#include <set>
 
 namespace uet::sim {
 
@@ -212,12 +213,16 @@ Traffic traffic_of_text(std::string_view text, Request request) {
   const std::string_view pattern = text.substr(0, colon);
   check_pattern(pattern);
   std::string_view rest = colon == std::string_view::npos ? "" : text.substr(colon + 1);
+  std::set<std::string_view> keys;
   while (!rest.empty()) {
     const size_t comma = std::min(rest.find(','), rest.size());
     const std::string_view word = rest.substr(0, comma);
     const size_t equals = word.find('=');
     if (equals == std::string_view::npos) {
       throw TrafficError("'" + std::string(word) + "' is not KEY=VALUE");
+    }
+    if (!keys.insert(word.substr(0, equals)).second) {
+      throw TrafficError(std::string(word.substr(0, equals)) + " is given twice");
     }
     set_key(pattern, word.substr(0, equals), word.substr(equals + 1), request);
     rest = rest.substr(std::min(comma + 1, rest.size()));

@@ -13,6 +13,7 @@
 #include <charconv>
 #include <cstdio>
 #include <functional>
+#include <set>
 #include <stdexcept>
 
 namespace uet::sim::transports {
@@ -125,6 +126,11 @@ struct RoceWithDcqcn final : Transport {
   std::unique_ptr<Receiver> receiver(const FlowSetup& flow, const Network&,
                                      PullQueue*) const override {
     return std::make_unique<InOrderReceiver>(flow.flow, from_us(c.cnp_us));
+  }
+  void check() const override {
+    if (c.mark_low_us > c.mark_high_us) {
+      throw std::invalid_argument("mark-low-us must not be above mark-high-us");
+    }
   }
   bool marking(const Network& network, Marking& out) const override {
     const double octets_us = static_cast<double>(network.mbps) / 8;
@@ -286,11 +292,18 @@ void set_constant(T& transport, std::string_view word) {
 template <class T>
 std::unique_ptr<Transport> make(std::string_view rest) {
   auto out = std::make_unique<T>();
+  std::set<std::string_view> keys;
   while (!rest.empty()) {
     const size_t comma = rest.find(',');
-    set_constant(*out, rest.substr(0, comma));
+    const std::string_view word = rest.substr(0, comma);
+    const std::string_view key = word.substr(0, word.find('='));
+    if (!keys.insert(key).second) {
+      throw std::invalid_argument(std::string(key) + " is given twice");
+    }
+    set_constant(*out, word);
     rest = comma == std::string_view::npos ? "" : rest.substr(comma + 1);
   }
+  out->check();
   return out;
 }
 

@@ -31,6 +31,8 @@ class Transport {
                                              PullQueue* queue) const = 0;
   // Null: the transport grants no credit.
   virtual std::unique_ptr<PullQueue> pull_queue(const Network&) const { return nullptr; }
+  // Throws std::invalid_argument if constants contradict each other.
+  virtual void check() const {}
   // False: marks as the specification of UET has them.
   virtual bool marking(const Network&, Marking&) const { return false; }
 };

@@ -133,9 +133,11 @@ void print_summary(std::FILE* out, const RunPlan& plan, const RunResult& r, doub
   const auto count = [](uint64_t n) { return static_cast<unsigned long long>(n); };
   std::fprintf(out, "flows %zu done, %llu unfinished, %llu failed; %llu octets\n", s.times.size(),
                count(s.unfinished), count(s.failed), count(s.bytes));
-  std::fprintf(out, "completion us: mean %.1f  p50 %.1f  p99 %.1f  max %.1f\n", s.mean_us,
-               us(percentile(s.times, 0.5)), us(percentile(s.times, 0.99)),
-               us(percentile(s.times, 1)));
+  if (!s.times.empty()) {
+    std::fprintf(out, "completion us: mean %.1f  p50 %.1f  p99 %.1f  max %.1f\n", s.mean_us,
+                 us(percentile(s.times, 0.5)), us(percentile(s.times, 0.99)),
+                 us(percentile(s.times, 1)));
+  }
   std::fprintf(out, "packets %llu sent, %llu trimmed, %llu dropped, %llu marked, %llu resent\n",
                count(t.sent), count(t.trimmed), count(t.dropped()), count(t.marked),
                count(s.resent));

@@ -73,6 +73,8 @@ def varied(text):
     if dot and option not in WITH_PARTS:
         raise argparse.ArgumentTypeError(f"{text}: only {', '.join(WITH_PARTS)} have parts")
     split = values.split(";" if ";" in values else ",")
+    if len(set(split)) < len(split):
+        raise argparse.ArgumentTypeError(f"{text} has a value twice")
     if "" in split:
         raise argparse.ArgumentTypeError(f"{text} has an empty value")
     for value in split:
@@ -194,6 +196,8 @@ def lock(folder):
 
 def check_folder(folder, note, text):
     """It is new, or for points with these options, and of this sweep alone."""
+    if folder.exists() and not folder.is_dir():
+        fail(f"{folder} is no folder")
     folder.mkdir(parents=True, exist_ok=True)
     if not os.access(folder, os.W_OK | os.X_OK):
         fail(f"{folder}: no file can be made there")

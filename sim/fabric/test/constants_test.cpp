@@ -71,6 +71,22 @@ TEST(ConstantsTest, HostsExpectTheTrimmingOfTheSwitches) {
   EXPECT_TRUE(expects("nscc,trimming=on", false));
 }
 
+// [CMS-136] As in htsim, unless it is switched off.
+TEST(ConstantsTest, IdleSourcesGetCredit) {
+  const Topology topology = make_topology("fattree:4");
+  const NetworkFacts facts = facts_of(topology, Routes(topology, 1), 4160);
+  const auto grants = [&](const char* congestion) {
+    StackChoice choice;
+    choice.congestion = congestion;
+    const SwitchConfig switches = switches_for(facts, true, congestion);
+    return endpoint_config(choice, facts, switches, 4).cms.credit.idle_credit;
+  };
+  EXPECT_TRUE(grants("rccc"));
+  EXPECT_TRUE(grants("both"));
+  EXPECT_FALSE(grants("both,idle=off"));
+  EXPECT_FALSE(grants("nscc"));
+}
+
 // [CMS-190] Decimal numbers that a double does not have.
 TEST(ConstantsTest, EachStepOfALongTimeIsTaken) {
   EXPECT_EQ(config_with("nscc,base-rtt-cache-s=16.1").base_rtt_time,
@@ -92,8 +108,6 @@ TEST(ConstantsTest, EachConstantOfCreditReachesItsMember) {
     EXPECT_EQ(c.credit.window_max_permille, 2'000u);
     EXPECT_EQ(c.credit.timeout, Duration::microseconds(70));
     EXPECT_TRUE(c.credit.idle_credit);
-    EXPECT_FALSE(config_with(std::string(name) + ",idle=off").credit.idle_credit);
-    EXPECT_TRUE(config_with(name).credit.idle_credit) << "on by default [CMS-136]";
     EXPECT_TRUE(c.credit.core_rate);
     EXPECT_EQ(c.base_rtt, Duration::microseconds(5));
   }

@@ -54,6 +54,22 @@ class RunTest(unittest.TestCase):
         self.assertIn("links of 400 Gbit/s, the topology of 100", told[0])
         self.assertEqual(told[1], "")
 
+    def test_what_is_given_twice_or_contradicts_itself_is_refused(self):
+        incast = ["--workload", "incast:senders=3,bytes=1MB"]
+        for words, told in (
+                (["--cc", "nscc,target-us=3,target-us=4", *incast], "target-us is given twice"),
+                (["--cc", "swift,base-us=3,base-us=4", *incast], "base-us is given twice"),
+                (["--workload", "incast:senders=3,senders=4"], "senders is given twice"),
+                (["--cc", "dcqcn,mark-low-us=50,mark-high-us=1", *incast], "mark-high-us")):
+            done = self.run_it("--quiet", "--topo", "fattree:4", *words)
+            self.assertEqual(done.returncode, 2, words)
+            self.assertIn(told, done.stderr)
+
+    def test_a_run_without_an_ended_flow_has_no_completion_times(self):
+        done = self.run_it("--topo", "fattree:4", "--workload", "ring:bytes=1MB", "--until", "1us")
+        self.assertIn("0 done", done.stdout)
+        self.assertNotIn("completion us", done.stdout)
+
     def test_digest_and_events(self):
         got = self.result("--topo", "leafspine:4x4x4", "--workload", "permutation:bytes=1MB",
                           "--fail", "leaf0:up1=0.5@20us+20us", "--reroute-after", "5us")
