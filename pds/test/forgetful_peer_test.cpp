@@ -84,7 +84,7 @@ TEST_F(ForgetfulPeerTest, ClosingIsAskedForEveryVerdict) {
 // [PDS-119, PDS-148] A peer answers CLOSING and then refuses the rest for other reasons again and
 // again: the PDC fails after the peer time-out. Without this limit the refusals would not end,
 // because a wait for the application does not count as a failure.
-TEST_F(ForgetfulPeerTest, ClosingIsNotWaitedForForEver) {
+TEST_F(ForgetfulPeerTest, TheWaitAfterClosingEndsAfterTheTimeLimit) {
   Config config;
   config.peer_timeout = Duration::seconds(2);
   Bench b(config);

@@ -40,7 +40,7 @@ class IgnoredTest : public ::testing::Test {
 
 // [PDS-148, PDS-T17] Five times peer_timeout after what it last acknowledged. Unfinished messages
 // fail once, the peer is asked once to close, and after Close_REQ_Time the PDC is free.
-TEST_F(IgnoredTest, ATargetDoesNotWaitForEver) {
+TEST_F(IgnoredTest, TheWaitOfATargetEndsAfterTheTimeLimit) {
   Bench b(config_);
   owe(b, 3);
   uint32_t psn = 1002;
@@ -62,7 +62,7 @@ TEST_F(IgnoredTest, ATargetDoesNotWaitForEver) {
 
 // [PDS-148, PDS-I18] An initiator ends the wait as well, although packets of the peer arrive on
 // other PDCs.
-TEST_F(IgnoredTest, AnInitiatorDoesNotWaitForEver) {
+TEST_F(IgnoredTest, TheWaitOfAnInitiatorEndsAfterTheTimeLimit) {
   Bench b(config_);
   b.open_initiator(2);
   b.rx_header(b.ack(b.start));

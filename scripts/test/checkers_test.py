@@ -232,6 +232,26 @@ class CheckTidyTest(Tree):
                               self.finding(path, text))
                 (self.root / path).unlink()
 
+    def test_names_of_tests_that_are_not_plain(self):
+        for path, text, line, phrase in [
+                ("a/a.cpp", "// A.\nTEST(ATest, ANackForWantOfABitmap) {}\n", 2, "for want of"),
+                ("a/a.cpp", "// A.\n\nTEST_F(ATest,\n       AWaitInVain) {}\n", 4, "in vain"),
+                ("a/a.cpp", "// A.\nTEST_P(ATest, ANameThatIsNoneIsIgnored) {}\n", 2,
+                 "that is none"),
+                ("a/a.cpp", "// A.\nTYPED_TEST(ATest, HoldsForEver) {}\n", 2, "for ever"),
+                ("a/a.py", '"""A."""\n\n\n    def test_a_file_that_there_is_not(self):\n', 4,
+                 "that there is not")]:
+            with self.subTest(text):
+                self.assertIn(f'{path}:{line}: "{phrase}" is not plain: ',
+                              self.finding(path, text))
+                (self.root / path).unlink()
+
+    def test_plain_names_of_tests_pass(self):
+        self.write("a/a.cpp", "// A.\nTEST(ATest, ForEveryPacket) {}\nint for_ever();\n")
+        self.write("a/a.py", '"""A."""\n\n\ndef test_a_number_that_is_nonesuch():\n    pass\n')
+        code, out = run("check_tidy.py", self.root)
+        self.assertEqual(code, 0, out)
+
     def test_every_listed_phrase_is_found(self):
         phrases = list(plain_words.PHRASES)
         self.assertGreater(len(phrases), 20)

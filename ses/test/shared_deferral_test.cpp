@@ -69,7 +69,7 @@ TEST_F(SharedDeferralTest, AReceiveThatIsSetAsideCanBeCancelled) {
 }
 
 // [SES-101] The sender is gone, or its endpoint: the receive is free for other messages.
-TEST_F(SharedDeferralTest, AReceiveThatWasSetAsideInVainIsFreeAgain) {
+TEST_F(SharedDeferralTest, AnUnusedReservedReceiveIsFreeAgain) {
   Octets room(5000);
   defer(y_, pattern(5000));
   post(room, 10);

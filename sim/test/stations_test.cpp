@@ -143,7 +143,7 @@ TEST_F(StationsTest, AnEventCallsTheStationsThatItConcerns) {
   EXPECT_EQ(b_.advanced, 1u);
 }
 
-TEST_F(StationsTest, ADatagramToNobodyIsLost) {
+TEST_F(StationsTest, ADatagramToAnUnknownAddressIsLost) {
   a_.to = address(9);
   a_.waiting = {std::byte{1}};
   stations_.run_until(kStart + kLong, [](TxPacket&, Datagram&) -> Fate { return {kShort}; });

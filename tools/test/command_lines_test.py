@@ -72,7 +72,7 @@ class CommandLinesTest(unittest.TestCase):
                 self.assertRegex(out.stdout, r"(?is)\bexit\b.*\b2\b", tool)
                 self.assertTrue(all(len(line) <= 100 for line in out.stdout.split("\n")), tool)
 
-    def test_options_that_there_are_not(self):
+    def test_unknown_options(self):
         for tool in tools():
             self.assert_misuse("--nonsense", *tool, "--nonsense")
         for program in PROGRAMS:
@@ -84,7 +84,7 @@ class CommandLinesTest(unittest.TestCase):
             for option in ("--loss", "--loss=1", "--delay-us"):
                 self.assert_misuse("see bench/network.py loss", ROOT / script, option)
 
-    def test_words_that_are_not_asked_for(self):
+    def test_surplus_words(self):
         for script in SHELL:
             self.assert_misuse("surplus", script, "surplus")
         for program in PROGRAMS:
@@ -107,13 +107,13 @@ class CommandLinesTest(unittest.TestCase):
             for option in options:
                 self.assert_misuse(option, script, option)
 
-    def test_numbers_that_are_none(self):
+    def test_values_that_are_not_numbers(self):
         for script in SHELL:
             options = re.findall(r"^ +(-\S+) +[NS]\b", run(script, "--help").stdout, re.M)
             for option in set(options) - {"--only"}:
                 self.assert_misuse(option, script, option, "many")
 
-    def test_a_folder_that_there_is_not(self):
+    def test_a_missing_folder(self):
         for checker in ("check_tidy.py", "check_citations.py", "man_page.py"):
             self.assert_misuse("/nowhere", sys.executable, SCRIPTS / checker, "/nowhere")
         self.assert_misuse("/nowhere", sys.executable, SCRIPTS / "configuration_doc.py", "/nowhere")

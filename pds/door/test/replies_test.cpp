@@ -58,7 +58,7 @@ TEST_F(RepliesPartTest, ANackNamesThePacket) {
 }
 
 // [PDS-110] Without a bitmap the PDC is not there for the peer.
-TEST_F(RepliesPartTest, ANackForWantOfABitmapNamesNoPdc) {
+TEST_F(RepliesPartTest, WithoutABitmapANackNamesNoPdc) {
   refuse(target(), NackCode::no_bitmap);
   EXPECT_EQ(nacks().at(0).spdcid, Pdcid(0));
 }

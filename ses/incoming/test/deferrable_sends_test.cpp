@@ -97,15 +97,19 @@ TEST_F(DeferrableSendsTest, ItComesAgainForItsReceive) {
   EXPECT_EQ(res_.counters[Counter::rx_restarted], 1u);
 }
 
-// [SES-138, LF-059] It comes again and is not wanted: too long for its receive, or to be thrown
-// away.
-TEST_F(DeferrableSendsTest, ItComesAgainInVain) {
+// [SES-138] It is too long for the receive that was set aside for it.
+TEST_F(DeferrableSendsTest, ARestartedSendThatDoesNotFitIsRefused) {
   answers().is_deferred = true;
   ep_->options.reject_truncated = true;
   record_of_it_.receive = &receive_;
   record_of_it_.room = 400;
   EXPECT_EQ(said(give(part(500, 0, 500))), "TOO_LONG");
   EXPECT_TRUE(was_called("give_up"));
+}
+
+// [LF-059] The application has discarded the message: it is accepted, and its octets are dropped.
+TEST_F(DeferrableSendsTest, ARestartedSendThatWasDiscardedIsDropped) {
+  answers().is_deferred = true;
   record_of_it_.receive = nullptr;
   record_of_it_.is_discarded = true;
   EXPECT_EQ(said(give(part(2500, 0, 1024))), "accept");

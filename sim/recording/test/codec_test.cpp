@@ -98,7 +98,7 @@ TEST(CodecTest, ARecordThatIsCutOrTooLongIsBroken) {
   EXPECT_FALSE(decode(longer, read));
 }
 
-TEST(CodecTest, AnEnumeratorThatThereIsNotIsBroken) {
+TEST(CodecTest, UnknownEnumeratorsAreRefused) {
   Octets changed = encoded(two_packets());
   const auto ecn = std::ranges::find(changed, std::byte{46}) + 1;  // it follows the DSCP
   ASSERT_EQ(*ecn, std::byte{2});

@@ -75,7 +75,7 @@ TEST_F(MemoryTest, EmptyMemoryMakesNoBlock) {
   EXPECT_EQ(slices[0].length + slices[1].length, 0u);
 }
 
-TEST_F(MemoryTest, MemoryThatThereIsNotIsRefused) {
+TEST_F(MemoryTest, UnknownMemoryIsRefused) {
   post(slice(0, 100), /*is_written=*/false);
   std::vector<IoSlice> slices;
   EXPECT_FALSE(image_.slices_of({{{1, 0, 1}}}, slices));

@@ -131,7 +131,7 @@ TEST(FlushPolicyTest, NoPostWaitsWhileAThreadSleeps) {
 
 // The application goes away: what waits leaves when the helper comes, between half an absence and a
 // whole one later, and is a debt of that time: 1.875 us for each post of a run pays it.
-TEST(FlushPolicyTest, HelperSendsPostsThatWaitInVain) {
+TEST(FlushPolicyTest, HelperSendsPostsThatWaitWithoutAResult) {
   World w;
   w.hold_post();
   EXPECT_EQ(w.queued, 1);

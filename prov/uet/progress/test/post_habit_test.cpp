@@ -96,7 +96,7 @@ TEST_F(PostHabitTest, PollsThatFindACompletionDoNotEndARun) {
 }
 
 // Each post of a run saves 1.875 us: 15 us for a run of 8.
-TEST_F(PostHabitTest, AWaitInVainIsADebt) {
+TEST_F(PostHabitTest, AWaitWithoutAResultIsADebt) {
   make_habit(8);
   EXPECT_EQ(run(3, 21_us), 1);
   for (int i = 0; i < 2; ++i) EXPECT_EQ(run(8), 0) << i;
@@ -105,7 +105,7 @@ TEST_F(PostHabitTest, AWaitInVainIsADebt) {
   EXPECT_EQ(run(8), 5);
 }
 
-TEST_F(PostHabitTest, PostsThatTheHelperSendsHaveWaitedInVain) {
+TEST_F(PostHabitTest, PostsThatTheHelperSendsHaveWaitedWithoutAResult) {
   make_habit(8);
   begin();
   for (int i = 0; i < 3; ++i) post();

@@ -27,7 +27,9 @@ class YieldHabitTest : public ::testing::Test {
   YieldHabit habit_;
 };
 
-TEST_F(YieldHabitTest, YieldsAfterAHundredLooksInVain) { EXPECT_EQ(looks_before_yield(200), 100); }
+TEST_F(YieldHabitTest, YieldsAfterAHundredLooksWithoutAResult) {
+  EXPECT_EQ(looks_before_yield(200), 100);
+}
 
 // Where a look costs nothing, a hundred of them take less time than any answer.
 TEST_F(YieldHabitTest, PatienceIsTimeToo) {
