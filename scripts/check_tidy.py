@@ -20,6 +20,7 @@ FILE_LINES = 500
 HEADER_LINES = 250
 FUNCTION_LINES = 60
 CODE = (".h", ".cpp", ".c")
+SCRIPTS = (".py", ".sh", ".js")
 BUILD_LISTS = ("CMakeLists.txt", ".cmake")
 
 SANS_IO = ("base", "wire", "cms", "pds", "ses", "tss", "fep")
@@ -143,7 +144,7 @@ def check_head_comment(path, text, report):
 def check_size(path, text, report):
     lines = text.count("\n")
     limit = HEADER_LINES if path.endswith(".h") and "/test/" not in path else FILE_LINES
-    if path.endswith(CODE + BUILD_LISTS) and lines > limit:
+    if path.endswith(CODE + SCRIPTS + BUILD_LISTS) and lines > limit:
         report(path, 1, f"{lines} lines, at most {limit}")
 
 

@@ -196,6 +196,16 @@ class CheckTidyTest(Tree):
                       self.finding("b/CMakeLists.txt", "# B.\n" * 501))
         self.assertIn("c/c.cmake:1: 501 lines", self.finding("c/c.cmake", "# C.\n" * 501))
 
+    def test_scripts_have_the_limit_of_code_and_data_has_none(self):
+        for kind in ("py", "sh", "js"):
+            self.assertIn(f"a/a.{kind}:1: 501 lines, at most 500",
+                          self.finding(f"a/a.{kind}", "# A.\n" * 501))
+            self.write(f"a/a.{kind}", "# A.\n" * 500)
+        for path in ("a/a.md", "a/a.csv", "a/a.json"):
+            self.write(path, "A\n" * 501)
+        code, out = run("check_tidy.py", self.root)
+        self.assertEqual(code, 0, out)
+
     def test_upward_dependency_in_cmake(self):
         out = self.finding("cms/CMakeLists.txt",
                            "uet_add_library(cms SOURCES a.cpp DEPS base ses)\n")
