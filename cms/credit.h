@@ -33,15 +33,15 @@ enum class CreditNews : uint8_t {
 //                       time until the next, up to a limit.
 //   on_nothing_waits()  nothing waits for credit any more.
 //   is_unanswered()     that limit is reached, and no credit came.
-//   on_nobody_asks()    no PDC can ask, or no request is answered: one packet may go without
-//   credit.
+//   on_unanswered()     no PDC can ask, or no request is answered: one packet may go without
+//                       credit.
 template <class S>
 concept AsksForCredit = requires(S source, const S& seen, Instant now) {
   { seen.deadline() } -> std::same_as<Instant>;
   { source.on_requested(now) } -> std::same_as<void>;
   { source.on_nothing_waits() } -> std::same_as<void>;
   { seen.is_unanswered() } -> std::same_as<bool>;
-  { source.on_nobody_asks() } -> std::same_as<void>;
+  { source.on_unanswered() } -> std::same_as<void>;
 };
 
 }  // namespace uet::cms

@@ -67,7 +67,7 @@ class CreditSource {
   void on_established() { is_untold_ = credit_ <= 0; }
   // No PDC can ask for credit at the moment, or no request is answered: the source grants itself a
   // packet. [CMS-128, CMS-129]
-  void on_nobody_asks() { on_lost(false); }
+  void on_unanswered() { on_lost(false); }
 
   // Call when what waits has changed and at `deadline()`, so that it is asked for though no packet
   // carries it. O(1). [CMS-127, CMS-129]

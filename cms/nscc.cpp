@@ -17,7 +17,7 @@ constexpr int64_t kReferenceRttNs = 12'000;  // [CMS-048]
 constexpr uint32_t kFewPackets = 8;
 constexpr uint32_t kLearningStep = 8192;
 // Round trips for which a delay that stays after a loss does not count as a queue. [CMS-197]
-constexpr int64_t kRoundsInVain = 32;
+constexpr int64_t kRoundsAfterDecrease = 32;
 constexpr Duration kLeastRtt = Duration::microseconds(1);  // no two hosts are nearer
 // Limits that keep products inside their types, whatever the settings. Octets squared: times 2^16
 // they fit 63 bits, and the largest window of 4 GiB still gains 16 KiB by one adjustment.
@@ -297,7 +297,7 @@ void Nscc::learn(const Lost& e) {
   const Duration round = base_rtt_ + mean;
   const bool is_far = QueueSigns::is_far(base_rtt_);
   const bool are_many = signs_.are_many(e.bytes, window_bytes());
-  const bool is_lately = e.at - decreased_at_ < round * kRoundsInVain;
+  const bool is_lately = e.at - decreased_at_ < round * kRoundsAfterDecrease;
   const Duration low = is_far && is_lately && !are_many ? signs_.low() : Duration::zero();
   const bool is_full = signs_.is_full(mean, low, base_rtt_);
   const bool ends_doubling = are_many && window_bytes() < signs_.doubles_below();

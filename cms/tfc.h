@@ -109,7 +109,7 @@ class TfcSource {
   // The timer has doubled as far as it may, and no credit came.
   bool is_unanswered() const { return backoff_ == kBackoffMax; }
   // No request is answered and nothing is in flight: one packet goes without cells. [CMS-129]
-  void on_nobody_asks() { is_trusted_ = true; }
+  void on_unanswered() { is_trusted_ = true; }
 
   int32_t free_cells() const { return first_ - std::max(spent_, 0); }
   int64_t free_bytes() const { return int64_t{free_cells()} * tfc_.cell_bytes; }

@@ -82,8 +82,8 @@ void Engine::on_path_errors(Instant now) {
     if (fep_->peers().find(error.to, id) == nullptr) continue;
     const uint32_t mtu_bytes = io_->route_mtu(error.to);
     const auto change = fep_->on_too_long(error.to, mtu_bytes, now);
-    if (told_of_path_ == nullptr) continue;
-    told_of_path_({error.to, mtu_bytes, change.has_value() ? &*change : nullptr});
+    if (report_path_ == nullptr) continue;
+    report_path_({error.to, mtu_bytes, change.has_value() ? &*change : nullptr});
   }
 }
 

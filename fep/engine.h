@@ -39,7 +39,7 @@ class Engine {
   };
   // Where notices go, to be logged; from progress() and collect(). A function without an object: a
   // log line needs none.
-  void tell_of_paths(void (*told)(const PathNotice&)) { told_of_path_ = told; }
+  void report_paths_to(void (*report)(const PathNotice&)) { report_path_ = report; }
 
   // When progress() must run again at the latest although nothing arrives.
   Instant next_deadline() const;
@@ -70,7 +70,7 @@ class Engine {
   std::unique_ptr<FabricEndpoint> fep_;
   std::unique_ptr<io::PacketIo> io_;
   std::unique_ptr<TxBatch> batch_;
-  void (*told_of_path_)(const PathNotice&) = nullptr;
+  void (*report_path_)(const PathNotice&) = nullptr;
   uint32_t rounds_of_arrivals_ = 0;
   std::vector<std::byte> bounce_;  // empty until a backend is full for the first time
 };

@@ -164,7 +164,7 @@ TEST_F(CccTest, FurtherTimeOutsTakeNothing) {
 
 // [CMS-194] Packets that a time-out took for lost arrive: the window returns to its old size and
 // doubles on. A time-out that an answer followed is not taken back.
-TEST_F(CccTest, AnEarlyTimeOutCostsNothing) {
+TEST_F(CccTest, AnEarlyTimeOutIsTakenBack) {
   send(32);
   lose(32, LossKind::timeout);
   ASSERT_EQ(window(), 8u);

@@ -305,7 +305,7 @@ TEST_F(CreditSourceTest, WithoutAnswersItSendsWithoutCredit) {
   }
   EXPECT_TRUE(source_.is_unanswered());
   EXPECT_FALSE(source_.may_send());
-  source_.on_nobody_asks();
+  source_.on_unanswered();
   EXPECT_EQ(source_.credit_bytes(), kPacket);
   send(1);
   source_.on_need(need(4000), now_);

@@ -225,7 +225,7 @@ TEST(EntropySelectorTest, GoodEvsOfABusyPlaneWait) {
 // --- bitmap ---
 
 // [CMS-159] Of several EVs in a row that are passed over, only the first comes nearer to its use.
-TEST(EntropyBitmapTest, OnlyTheFirstThatIsPassedOverIsServed) {
+TEST(EntropyBitmapTest, OnlyTheFirstSkippedValueLosesAPenalty) {
   Context c(entropy_config(Spraying::bitmap, 16));
   const Values order = c.next(16);
   const uint32_t x = order[0];

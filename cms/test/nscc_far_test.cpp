@@ -68,7 +68,7 @@ TEST_F(NsccFarTest, ManyLossesEndTheDoubling) {
 
 // [CMS-197] On a long way a loss behind a full queue leaves three quarters of the window at least,
 // and a loss without a queue takes an eighth of its packet. On a short way: half, and a quarter.
-TEST_F(NsccFarTest, ALossTakesLessOnALongWay) {
+TEST_F(NsccFarTest, ALossReducesTheWindowLessOnALongPath) {
   for (const auto& [base, least, share] :
        {std::tuple{1_ms, 96.0, 8.0}, std::tuple{100_us, 64.0, 4.0}}) {
     nscc_ = Nscc(software_config());

@@ -49,7 +49,7 @@ class NsccLossTest : public ::testing::Test {
 // --- losses ---
 
 // [CMS-194] Time-outs of 5,000 octets were early; an answer in between makes them final.
-TEST_F(NsccLossTest, AnEarlyTimeOutCostsNothing) {
+TEST_F(NsccLossTest, AnEarlyTimeOutIsTakenBack) {
   lose(LossKind::timeout, 2000);
   lose(LossKind::timeout, 3000);
   ASSERT_EQ(window(), 220'000u);

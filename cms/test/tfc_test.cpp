@@ -173,7 +173,7 @@ TEST_F(TfcSourceTest, UnansweredRequestsLetOnePacketGoWithoutCells) {
     source.on_requested(at);
   }
   EXPECT_FALSE(source.may_send(2040));
-  source.on_nobody_asks();
+  source.on_unanswered();
   EXPECT_TRUE(source.may_send(2040));
   source.on_sent(pdc, 2040);
   EXPECT_FALSE(source.may_send(2040));

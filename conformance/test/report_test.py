@@ -15,7 +15,7 @@ import unittest
 class ReportTest(unittest.TestCase):
     program = ""
 
-    def test_texts_of_any_octets(self):
+    def test_a_report_of_invalid_text_is_valid_json(self):
         with tempfile.TemporaryDirectory() as folder:
             case = pathlib.Path(folder, os.fsdecode(b"n\xff.txt"))
             case.write_bytes(b"title T\xff\nno_such_step\n")

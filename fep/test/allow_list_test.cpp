@@ -31,7 +31,7 @@ AllowList list(const char* text) {
   return parsed.ok() ? *parsed : AllowList();
 }
 
-TEST(AllowListTest, AnEmptyListAdmitsEverybody) {
+TEST(AllowListTest, AnEmptyListAdmitsAllAddresses) {
   const AllowList everybody;
   EXPECT_TRUE(everybody.admits(v4(10, 0, 0, 1)));
   EXPECT_TRUE(everybody.admits(v6(0x20, 1, 1)));
@@ -59,7 +59,7 @@ TEST(AllowListTest, FamiliesAreKeptApart) {
   EXPECT_FALSE(list("a00::/8").admits(v4(10, 0, 0, 0))) << "the same octets, the other family";
 }
 
-TEST(AllowListTest, RefusesATextThatIsNoAllowList) {
+TEST(AllowListTest, RefusesAnInvalidList) {
   for (const char* text :
        {"", ",", "10.0.0.0/8,", "10.0.0.0/33", "10.0.0.0/-1", "10.0.0.0/", "10.0.0.0/8x",
         "10.0.0.1/8", "10.0.0", "2001::/129", "2001::1/16", "host", "10.0.0.0/8 10.1.0.0/16"}) {

@@ -339,7 +339,7 @@ TEST_F(EngineTest, NoMoreIsInFlightThanTheWayHolds) {
 
 // [TSS-146] What the backend says of secure domains reaches their PDCs, also while packets keep
 // arriving.
-TEST_F(EngineTest, DomainsCloseAndEndAsTheBackendSays) {
+TEST_F(EngineTest, DomainsCloseWhenTheBackendReportsIt) {
   Arena arena;
   tss::JobTable jobs;
   ASSERT_TRUE(jobs.create(arena, 4, 1).ok());

@@ -130,7 +130,7 @@ class PathFixture : public ::testing::Test {
     };
     setup.on_completion = [&host](const ses::Completion& c) { host.done.push_back(c); };
     host.machine = &(*machines_)[machines_->add(setup)];
-    host.machine->engine().tell_of_paths([](const Engine::PathNotice& n) {
+    host.machine->engine().report_paths_to([](const Engine::PathNotice& n) {
       notices().push_back(std::to_string(n.mtu_bytes) + ": " +
                           (n.change == nullptr ? std::string("ignored")
                                                : std::to_string(n.change->before) + " to " +

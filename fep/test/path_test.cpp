@@ -77,7 +77,7 @@ TEST_F(PathTest, PacketsThatTheSystemRefusesEndAtOnce) {
   EXPECT_GT(net().counters().too_long, 0u);
 }
 
-TEST_F(PathTest, TheFirstMessageToAPeerEndsTheSameWay) {
+TEST_F(PathTest, ATooLongFirstMessageEndsAtOnce) {
   a_.route.mtu_bytes = 1500;
   expect_too_long_then_fine();
 }

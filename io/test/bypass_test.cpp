@@ -188,21 +188,21 @@ class BypassTest : public NamespaceTest {
   }
 };
 
-TEST_F(BypassTest, NothingIsInTheWayOfAFreshHost) { EXPECT_EQ(why(), ""); }
+TEST_F(BypassTest, AFreshHostHasNothingToBypass) { EXPECT_EQ(why(), ""); }
 
 TEST_F(BypassTest, LoopbackIsNotEthernet) { EXPECT_EQ(why("lo"), "the interface is not Ethernet"); }
 
-TEST_F(BypassTest, ChainsOfNftablesThatStopPackets) {
+TEST_F(BypassTest, FindsChainsOfNftablesThatStopPackets) {
   ADD_CHAIN_OR_SKIP(Chain{.policy = NF_DROP});
   EXPECT_EQ(why(), "nftables has rules");
 }
 
-TEST_F(BypassTest, RulesOfNftablesUnderAPolicyThatAccepts) {
+TEST_F(BypassTest, FindsRulesOfNftablesUnderAPolicyThatAccepts) {
   ADD_CHAIN_OR_SKIP(Chain{.has_rule = true});
   EXPECT_EQ(why(), "nftables has rules");
 }
 
-TEST_F(BypassTest, ChainsOfNftablesThatStopNothing) {
+TEST_F(BypassTest, IgnoresChainsOfNftablesThatStopNothing) {
   ADD_CHAIN_OR_SKIP(Chain{});
   EXPECT_EQ(why(), "") << "entered, without rules, accepts";
   ASSERT_EQ(add_chain({.family = NFPROTO_IPV4, .is_entered = false, .has_rule = true}), 0);
@@ -210,7 +210,7 @@ TEST_F(BypassTest, ChainsOfNftablesThatStopNothing) {
 }
 
 // A separate family in the kernel.
-TEST_F(BypassTest, ChainsOfNftablesForArp) {
+TEST_F(BypassTest, IgnoresChainsOfNftablesForArp) {
   ADD_CHAIN_OR_SKIP(Chain{.family = NFPROTO_ARP, .policy = NF_DROP});
   EXPECT_EQ(why(), "") << "not for packets of IP";
 }
@@ -236,14 +236,14 @@ int make_older_table(int family, int level) {
   return ::getsockopt(raw.get(), level, kGetInfo, &info, &length) == 0 ? 0 : errno;
 }
 
-TEST_F(BypassTest, TablesOfTheOlderIptables) {
+TEST_F(BypassTest, FindsTablesOfTheOlderIptables) {
   const int error = make_older_table(AF_INET, IPPROTO_IP);
   if (error == ENOPROTOOPT || error == ENOENT) GTEST_SKIP() << "needs a kernel with older iptables";
   ASSERT_EQ(error, 0);
   EXPECT_EQ(why(), "iptables has tables");
 }
 
-TEST_F(BypassTest, TablesOfTheOlderIp6tables) {
+TEST_F(BypassTest, FindsTablesOfTheOlderIp6tables) {
   const int error = make_older_table(AF_INET6, IPPROTO_IPV6);
   if (error == EAFNOSUPPORT) GTEST_SKIP() << "needs IPv6";
   if (error == ENOPROTOOPT || error == ENOENT)
@@ -252,7 +252,7 @@ TEST_F(BypassTest, TablesOfTheOlderIp6tables) {
   EXPECT_EQ(why(), "iptables has tables");
 }
 
-TEST_F(BypassTest, PoliciesOfIpsec) {
+TEST_F(BypassTest, FindsPoliciesOfIpsec) {
   if (lacks_ipsec()) GTEST_SKIP() << "needs a kernel with IPsec";
   ASSERT_TRUE(run("ip xfrm policy add src 10.47.0.0/16 dst 10.47.0.0/16 dir out"));
   EXPECT_EQ(why(), "there are IPsec policies");
@@ -290,7 +290,7 @@ TEST_F(BypassTest, FindsBpfProgramsOfTheInterface) {
   EXPECT_EQ(why(), "");
 }
 
-TEST_F(BypassTest, ShapingOfThisInterface) {
+TEST_F(BypassTest, FindsShapingOfThisInterface) {
   const char* const tbf = " root tbf rate 1gbit burst 64k latency 1ms";
   if (!run("command -v tc")) GTEST_SKIP() << "needs tc";
   const std::string far = std::string("tc qdisc add dev eth-far") + tbf;

@@ -175,7 +175,7 @@ TEST_F(FrameIoTest, StreamsArriveWholeAndInOrder) {
 }
 
 // The ring lends its memory until the next receive(), and wakes no thread once it is empty.
-TEST_F(FrameIoTest, WaitFdIsQuietWhenAllIsTaken) {
+TEST_F(FrameIoTest, WaitFdIsNotReadableAfterAllIsRead) {
   const auto a = open_frames(here(0));
   const auto b = open_frames(here(1));
   ASSERT_TRUE(a && b);

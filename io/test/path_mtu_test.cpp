@@ -82,7 +82,7 @@ TEST_P(PathMtuTest, ARouteMayBecomeSmallerTwiceInAMoment) {
 }
 
 // An error may be forged, and each costs questions to the kernel.
-TEST_P(PathMtuTest, TheKernelIsAskedSoOftenASecond) {
+TEST_P(PathMtuTest, QuestionsToTheKernelAreLimitedPerSecond) {
   const auto io = open(false);
   ASSERT_NE(io, nullptr);
   uint32_t answers = 0;

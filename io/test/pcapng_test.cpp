@@ -38,7 +38,7 @@ TEST_F(PcapngTest, ASectionHasItsByteOrderAndNoLength) {
   EXPECT_EQ(writer_.used(), PcapngWriter::kSectionBytes);
 }
 
-TEST_F(PcapngTest, AnInterfaceHasTheTextsThatAreThere) {
+TEST_F(PcapngTest, AnInterfaceHasOnlyTheGivenTexts) {
   // Type 1, 32, Ethernet, snap length 0, if_tsresol 9, end, 32
   const std::string bare =
       without_blanks("01000000 20000000 0100 0000 00000000 0900 0100 09000000 0000 0000 20000000");

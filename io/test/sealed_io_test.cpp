@@ -198,7 +198,7 @@ TEST_P(SealedIoTest, PacketsThatDoNotOpenAreNotDelivered) {
 // [TSS-081, TSS-104] A trimmed packet does not count as an attack. Its rest is read and marked as
 // unverified, even if nothing is missing. A security header alone, or less, is ignored. Each packet
 // is counted once.
-TEST_P(SealedIoTest, APacketThatASwitchHasCutIsReadAndNotBelieved) {
+TEST_P(SealedIoTest, ATrimmedPacketIsReadAsUnverified) {
   const Octets content = tss::test::content(200);
   Octets cut = there_.seal(content, route(2, 1));
   Octets whole = there_.seal(content, route(2, 1));

@@ -83,7 +83,7 @@ class UdpFatesTest : public ::testing::Test {
   UdpTxCounters before_;
 };
 
-TEST_F(UdpFatesTest, NoRoomNowHoldsTheRestOfThatSocketOnly) {
+TEST_F(UdpFatesTest, AFullSocketHoldsBackOnlyItsOwnPackets) {
   for (const int error : {EAGAIN, ENOBUFS, ENOMEM}) {
     out_ = Outbox();
     send_with_failure(error, true);

@@ -131,7 +131,7 @@ TEST_F(XdpTest, PacketsOfAShortMtuTakeOneFrame) {
 }
 
 // The rings lend their memory until the next receive(), and wake no thread once they are empty.
-TEST_F(XdpTest, WaitFdIsQuietWhenAllIsTaken) {
+TEST_F(XdpTest, WaitFdIsNotReadableAfterAllIsRead) {
   const auto a = open_xdp(here(0));
   const auto b = open_xdp(here(1));
   ASSERT_TRUE(a && b);

@@ -289,7 +289,7 @@ TEST(KeyFileTest, AFileOfAnotherUserIsRefused) {
 }
 
 // The lines that Wireshark and uet_pcap read.
-TEST(KeyFileTest, AKeyLineSaysTheSameKey) {
+TEST(KeyFileTest, AKeyLineIsReadAsTheSameKey) {
   for (const char* more : {"",
                            "clear = 12\nrekey_mask = 0xff00\nrekey_shift = 8\n"
                            "kdf_ssi_v6 = \"ssi\"\n"}) {

@@ -256,7 +256,7 @@ TEST_F(KeyringTest, ANewTimeOfExpiryKeepsTheKey) {
 }
 
 // The year 9999 means never, and so does a time beyond the clock's range.
-TEST_F(KeyringTest, AFarTimeOfExpiryIsNever) {
+TEST_F(KeyringTest, AKeyWithAFarTimeOfExpiryNeverExpires) {
   write(domain(0, key(0, '1', "expires = 9999-12-31T23:59:59Z\n")));
   Process a(paths("a"), 1);
   EXPECT_FALSE(a.seal(a).empty());
@@ -265,7 +265,7 @@ TEST_F(KeyringTest, AFarTimeOfExpiryIsNever) {
 
 // The marks cannot be written while keys are replaced: a later call succeeds, and everything
 // continues.
-TEST_F(KeyringTest, ARolloverWithoutMarksIsMadeUpFor) {
+TEST_F(KeyringTest, AFailedWriteOfTheMarksIsRepeatedLater) {
   write(domain(0, key(0, '1')));
   const Files p = paths("a");
   Process a(p, 1);

@@ -6,7 +6,7 @@
 namespace uet::pds {
 
 namespace {
-bool tells_of_lost_peer(const Failure& failure) {
+bool means_lost_peer(const Failure& failure) {
   return failure.reason == FailureReason::timeout || failure.reason == FailureReason::unreachable ||
          failure.nack == wire::NackCode::inv_dpdcid;
 }
@@ -45,7 +45,7 @@ void Ending::end_by(Pdc& pdc, PdcEvent event, const Failure& failure, Count caus
   const bool is_remembered = !pdc.is_initiator() && pdc.state() != PdcState::pending &&
                              failure.reason != FailureReason::aborted;
   pdc.life.change(event);
-  if (tells_of_lost_peer(failure)) close_idle_toward(pdc.peer, now);
+  if (means_lost_peer(failure)) close_idle_toward(pdc.peer, now);
   report_failures(pdc, failure, now);
   if (notice == Notice::none || !can_say) {
     pdc.end.break_off(pdc.rx.max_received(), true);

@@ -66,7 +66,7 @@ void ask_for_cells(Schedule& schedule, Resources& res, Context& context, Instant
   }
   if (!cells.is_unanswered() || is_explained) return;
   res.counters.add(Count::credit_on_trust);
-  cells.on_nobody_asks();
+  cells.on_unanswered();
   schedule.wake_context(context);
 }
 
@@ -148,7 +148,7 @@ void Schedule::ask_for_credit(Context& context, Instant now) {
   }
   if (context.ccc.inflight_bytes() != 0) return;
   res_.counters.add(Count::credit_on_trust);
-  credit.on_nobody_asks();
+  credit.on_unanswered();
   wake_context(context);
 }
 

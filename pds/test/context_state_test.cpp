@@ -108,7 +108,7 @@ TEST_F(ContextStateTest, EachPdcThatWaitsGoesWhenThereIsRoom) {
 // [CMS-010, CMS-011] Packets of one PDC are acknowledged and another one waits for credit: the
 // context is not IDLE, and its window does not begin anew after a millisecond. The peer has asked
 // for less.
-TEST_F(ContextStateTest, AContextOfWhichAPdcWaitsIsNotIdle) {
+TEST_F(ContextStateTest, AContextWithAWaitingPdcIsNotIdle) {
   CreditBench b(cms::Algorithm::both);
   b.open_source();
   b.grant(1);

@@ -326,8 +326,8 @@ TEST(CreditSourceTest, ANewPdcNeedsNoCredit) {
   EXPECT_TRUE(sent.asked.empty());
 }
 
-// [CMS-142] With NSCC as well, both must allow it.
-TEST(CreditSourceTest, TheWindowIsNotEnough) {
+// [CMS-142] With NSCC and credit, both must allow a packet.
+TEST(CreditSourceTest, PacketsNeedAWindowAndCredit) {
   CreditBench b(cms::Algorithm::both);
   b.open_source();
   b.post(400);
@@ -338,7 +338,7 @@ TEST(CreditSourceTest, TheWindowIsNotEnough) {
 
 // [CMS-006] The contexts toward a peer have different numbers, which do not come back at once;
 // there are 256 of them.
-TEST(CreditSourceTest, ContextsHaveNumbers) {
+TEST(CreditSourceTest, ContextsTowardAPeerHaveDifferentNumbers) {
   CreditBench b;
   b.open_initiator(1);
   const auto peer = b.peers.find_or_add(b.from, b.now);

@@ -193,7 +193,7 @@ TEST_F(DemuxPartTest, APacketOfAnotherDomainIsDropped) {
 }
 
 // [TSS-068] A new start that is not sealed is believed only where the configuration says so.
-TEST_F(DemuxPartTest, ANewStartInTheClearIsBelievedWhereItMayBe) {
+TEST_F(DemuxPartTest, APlainNewStartIsAcceptedOnlyIfConfigured) {
   Pdc& pdc = secured();
   const Octets start = octets_of(nack(pdc, NackCode::new_start_psn));
   EXPECT_EQ(outcome(start), Calls{"drop_sdi"});

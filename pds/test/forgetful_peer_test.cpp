@@ -35,7 +35,7 @@ TEST_F(ForgetfulPeerTest, ForgetfulPeerEndsThePdc) {
 
 // [PDS-119, PDS-176] CLOSING names a PSN beyond all that the peer ever received, so no transmission
 // of it was executed. INV_DPDCID does not prove this for a packet that was sent twice.
-TEST_F(ForgetfulPeerTest, ClosingIsAVerdictOnEveryTransmission) {
+TEST_F(ForgetfulPeerTest, ClosingProvesThatNoTransmissionWasExecuted) {
   for (const NackCode code : {NackCode::closing, NackCode::inv_dpdcid}) {
     SCOPED_TRACE(wire::name(code));
     Bench b;

@@ -297,7 +297,7 @@ TEST_F(GuessTest, PdcidOfThePeerGuessedWrongIsRefused) {
 
 // [T-04, T-05, T-31] From the address of the peer with both PDCIDs right, and a PSN that is neither
 // tracked nor outstanding.
-TEST_F(GuessTest, PsnGuessedWrongMovesNothing) {
+TEST_F(GuessTest, AWronglyGuessedPsnChangesNothing) {
   Rng rng(4);
   Bench target;
   target.open_target();

@@ -131,7 +131,7 @@ TEST_F(InitiatorTest, ReturnDataHasNoStoredResponse) {
 }
 
 // [PDS-242, PDS-035, PDS-037] The source stays within the peer's range and its own window.
-TEST_F(InitiatorTest, WindowsAreKept) {
+TEST_F(InitiatorTest, TheSourceStaysWithinBothWindows) {
   cms::Config cms;
   cms.algorithm = cms::Algorithm::fixed;
   cms.initial_window_packets = 4000;

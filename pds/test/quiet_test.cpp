@@ -24,7 +24,7 @@ class QuietTest : public ::testing::Test {
   static void post(Bench& b, uint32_t first, uint32_t count, Mode mode = Mode::rud) {
     for (uint32_t i = 0; i < count; ++i) b.client.post(flow(b, mode), first + i, 8);
   }
-  static std::string question(const Bench& b, int offset) {
+  static std::string ack_request(const Bench& b, int offset) {
     return "CP ACK_REQ psn " + std::to_string((b.start + offset).value()) + " ar payload 0";
   }
   // How many of the lines ask for an ACK.
@@ -117,7 +117,7 @@ TEST_F(QuietTest, TheTailIsAskedForTogether) {
   b.elapse(599_us);
   EXPECT_EQ(b.lines(), Lines{});
   b.elapse(3_us);  // the timer wheel counts in microseconds
-  EXPECT_EQ(b.lines(), (Lines{question(b, 3)}));
+  EXPECT_EQ(b.lines(), (Lines{ack_request(b, 3)}));
   EXPECT_EQ(b.count(Count::quiet_asked), 1u);
   b.rx_header(b.ack(b.start + 3));
   EXPECT_EQ(b.client.responded.size(), 4u);
@@ -130,13 +130,13 @@ TEST_F(QuietTest, TheTailIsAskedForTogether) {
 
 // [PDS-064, PDS-140] A question that is lost is not a time-out of the packet: the first one is
 // RTO_Init_Time after it.
-TEST_F(QuietTest, AnUnansweredQuestionIsFollowedByTheResend) {
+TEST_F(QuietTest, AnUnansweredAckRequestIsFollowedByTheResend) {
   Bench b;
   establish(b);
   post(b, 2, 1);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 clear -1"}));
   b.elapse(1_ms + 2_us);
-  EXPECT_EQ(b.lines(), (Lines{question(b, 1)}));
+  EXPECT_EQ(b.lines(), (Lines{ack_request(b, 1)}));
   b.elapse(4990_us);
   EXPECT_EQ(b.lines(), Lines{});
   b.elapse(12_us);
@@ -152,7 +152,7 @@ TEST_F(QuietTest, ALateTimerAsksFirst) {
   EXPECT_EQ(b.lines().size(), 3u);
   b.now = b.now + 300_ms;
   b.pds->advance(b.now);
-  EXPECT_EQ(b.lines(), (Lines{question(b, 3)}));
+  EXPECT_EQ(b.lines(), (Lines{ack_request(b, 3)}));
   EXPECT_EQ(b.count(Count::retx_rto), 0u);
 }
 
@@ -177,7 +177,7 @@ TEST_F(QuietTest, SackedPacketsAreNotAskedFor) {
 
 // [PDS-141] The answer to an ACK Request is no RTT sample of the packet: it took 40 ms, and the
 // time-out stays at the configured 60 ms.
-TEST_F(QuietTest, TheAnswerToAQuestionIsNoRoundTrip) {
+TEST_F(QuietTest, TheAnswerToAnAckRequestIsNotARoundTrip) {
   Config config;
   config.rto_init = config.rto_min = 60_ms;
   config.tail_loss = 1_s;  // no Probe comes between
@@ -190,7 +190,7 @@ TEST_F(QuietTest, TheAnswerToAQuestionIsNoRoundTrip) {
   post(b, 2, 1);
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 clear -1"}));
   b.elapse(1_ms + 2_us);
-  EXPECT_EQ(b.lines(), (Lines{question(b, 1)}));
+  EXPECT_EQ(b.lines(), (Lines{ack_request(b, 1)}));
   b.elapse(40_ms);
   b.rx_header(b.ack(b.start + 1));
   EXPECT_EQ(b.client.responded.size(), 2u);
@@ -201,9 +201,9 @@ TEST_F(QuietTest, TheAnswerToAQuestionIsNoRoundTrip) {
   EXPECT_EQ(b.lines(), (Lines{"REQ psn +2 retx ar clear -1"}));
 }
 
-// [PDS-119] INV_DPDCID for a request: it was not executed. For the question about one: it may have
-// been, by a PDC that is gone, and must not be sent again on another.
-TEST_F(QuietTest, ARefusedQuestionLeavesTheMessageInDoubt) {
+// [PDS-119] INV_DPDCID for a request: it was not executed. For the request for its ACK: it may
+// have been, by a PDC that is gone, and must not be sent again on another.
+TEST_F(QuietTest, ARefusedAckRequestLeavesTheMessageInDoubt) {
   for (const bool asked : {false, true}) {
     Bench b;
     establish(b);
@@ -220,14 +220,14 @@ TEST_F(QuietTest, ARefusedQuestionLeavesTheMessageInDoubt) {
 
 // [PDS-119, PDS-176] CLOSING with RETX refuses the packet that was sent again, also when its first
 // transmission was asked for: it was not executed, and may go on another PDC.
-TEST_F(QuietTest, ClosingIsAVerdictOnAResendAfterAQuestion) {
+TEST_F(QuietTest, ClosingIsAVerdictOnAResendAfterAnAckRequest) {
   for (const bool retx : {false, true}) {
     Bench b;
     establish(b);
     post(b, 2, 1);
     EXPECT_EQ(b.lines().size(), 1u);
     b.elapse(1_ms + 2_us);
-    EXPECT_EQ(b.lines(), (Lines{question(b, 1)}));
+    EXPECT_EQ(b.lines(), (Lines{ack_request(b, 1)}));
     b.elapse(5_ms + 2_us);
     EXPECT_EQ(b.lines(), (Lines{"REQ psn +1 retx ar clear -1"}));
     wire::Nack nack = b.nack(NackCode::closing, b.start + 1);
@@ -260,13 +260,13 @@ TEST_F(QuietTest, AForgetfulPeerIsNotAsked) {
 }
 
 // [PDS-I12, PDS-I13] A close waits for every answer, so it asks for them at once.
-TEST_F(QuietTest, ACloseAsksAtOnce) {
+TEST_F(QuietTest, ACloseRequestsAcksAtOnce) {
   Bench b;
   establish(b);
   post(b, 2, 2);
   EXPECT_EQ(asking(b.lines()), 0u);
   b.pds->close_all(false, b.now);
-  EXPECT_EQ(b.lines(), (Lines{question(b, 2)}));
+  EXPECT_EQ(b.lines(), (Lines{ack_request(b, 2)}));
   b.rx_header(b.ack(b.start + 2));
   EXPECT_EQ(b.client.responded.size(), 3u);
   EXPECT_EQ(b.lines(),
@@ -284,7 +284,7 @@ TEST_F(QuietTest, TheClientMayAskEarlier) {
   post(b, 2, 2);
   EXPECT_EQ(asking(b.lines()), 0u);
   b.pds->want_answers(flow(b), b.now);
-  EXPECT_EQ(b.lines(), (Lines{question(b, 2)}));
+  EXPECT_EQ(b.lines(), (Lines{ack_request(b, 2)}));
   b.pds->want_answers(flow(b), b.now);
   EXPECT_EQ(b.lines(), Lines{});
 }
@@ -306,8 +306,8 @@ TEST_F(QuietTest, MostMessagesHaveNoSeparateAck) {
   pair.expect_all_given_back();
 }
 
-// [PDS-064, PDS-L1, PDS-L4] A loss is found by the question, long before RTO_Init_Time.
-TEST_F(QuietTest, ALostMessageIsFoundByTheQuestion) {
+// [PDS-064, PDS-L1, PDS-L4] The request for an ACK shows the loss long before RTO_Init_Time.
+TEST_F(QuietTest, AnAckRequestFindsALostMessage) {
   for (const uint32_t lost : {1u, 2u, 3u}) {  // of three
     SCOPED_TRACE(lost);
     for (const Mode mode : {Mode::rud, Mode::rod}) {

@@ -159,7 +159,7 @@ TEST_F(TargetTest, NoAckIsDelayed) {
 }
 
 // [PDS-046, PDS-191]
-TEST_F(TargetTest, SynOnAnExistingPdc) {
+TEST_F(TargetTest, ASynWithAnotherStartIsRefusedOnAnExistingPdc) {
   Bench b;
   b.open_target();
   b.rx(b.request(1001));  // same start: an ordinary request
@@ -455,7 +455,7 @@ TEST_F(TargetTest, AnswersWithoutAPlaceForTheMarkGoToKnownBlocks) {
 }
 
 // [PDS-V1, PDS-V4, WIRE-116] Each way to be malformed is counted and answered with silence.
-TEST_F(TargetTest, MalformedPackets) {
+TEST_F(TargetTest, MalformedPacketsAreCountedAndNotAnswered) {
   Bench b;
   b.rx_octets({});
   b.rx_octets({std::byte{0x10}});

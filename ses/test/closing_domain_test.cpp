@@ -75,7 +75,7 @@ TEST_F(ClosingDomainTest, PeersBeginNothing) {
 }
 
 // [TSS-146] A message with a received packet is completed.
-TEST_F(ClosingDomainTest, StartedMessagesEnd) {
+TEST_F(ClosingDomainTest, StartedMessagesComplete) {
   receive();
   const wire::StandardRequest h = request(SesOpcode::send, 2048);
   EXPECT_EQ(said(standard(part(h, 0, 1024), 1024)), "accept");

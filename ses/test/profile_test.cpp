@@ -29,7 +29,7 @@ TEST_F(ProfileTest, OperationsOutsideTheProfileAreUnsupported) {
 }
 
 // [SES-186, SES-187, SES-027] RUDI is used if both sides require it, regardless of other peers.
-TEST_F(ProfileTest, RudiIsForTwoThatAreHpc) {
+TEST_F(ProfileTest, RudiNeedsHpcOnBothSides) {
   const auto goes_by_rudi = [&](uint8_t ours, uint8_t theirs) {
     config_.profiles = ours;
     start();

@@ -122,7 +122,7 @@ TEST_F(RemotesTest, MoreFlowsThanAreAllowedAreToComeAgain) {
 }
 
 // [PDS-247]
-TEST_F(RemotesTest, WithItsPeerAnIdlePairGoesAtOnce) {
+TEST_F(RemotesTest, AnIdlePairOfAForgottenPeerIsReleasedAtOnce) {
   finish(kRi.value());
   finish(kRi.value() + 1);
   ASSERT_TRUE(send_to(kRi.value(), 3, JobId(5)).ok());
@@ -134,7 +134,7 @@ TEST_F(RemotesTest, WithItsPeerAnIdlePairGoesAtOnce) {
 }
 
 // [PDS-247] What is in flight ends first.
-TEST_F(RemotesTest, WithItsPeerAPairInUseGoesWhenItIsDone) {
+TEST_F(RemotesTest, ABusyPairOfAForgottenPeerIsReleasedAfterItsLastMessage) {
   ASSERT_TRUE(send_to(kRi.value()).ok());
   transmit();
   a_->ses->forget(PeerId(0), now_);

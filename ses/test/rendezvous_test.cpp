@@ -317,7 +317,7 @@ TEST_F(RendezvousTest, WithoutAPlaceMessagesGoAsPlainSends) {
 
 // [SES-132, SES-135, SES-029] On ROD one that is kept holds up nothing that must be sent again, and
 // its source can be read although the index of the sender is disabled.
-TEST_F(RendezvousTest, AKeptOneHoldsUpNoRecovery) {
+TEST_F(RendezvousTest, AKeptMessageDoesNotDelayResends) {
   options_.mode = pds::Mode::rod;
   config_.unexpected_messages = 2;  // one for each peer
   start();

@@ -96,7 +96,7 @@ TEST_F(WireOracleTest, PacketsThatKeepTheRulesPass) {
   EXPECT_EQ(oracle_->packets(), 9u);
 }
 
-TEST_F(WireOracleTest, APsnForASecondPacketIsFound) {
+TEST_F(WireOracleTest, AReusedPsnIsReported) {
   send(0, 1);
   send(1, 1);
   send(0, 1);

@@ -111,8 +111,8 @@ TEST_F(RudiTargetPartTest, DataIsReadWhenItLeaves) {
   EXPECT_EQ(transmit().size(), 0u) << "the client has nothing of it any more";
 }
 
-// A turn has its end. [PDS-060]
-TEST_F(RudiTargetPartTest, ATurnHasItsEnd) {
+// A turn sends kPacketsPerTurn packets at most. [PDS-060]
+TEST_F(RudiTargetPartTest, ATurnHasALimitOfPackets) {
   res_.config.rudi_answers = 64;
   Arena arena;
   RudiTarget rudi{{res_.config, peers_, client_, res_.counters}};

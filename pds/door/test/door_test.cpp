@@ -115,8 +115,8 @@ TEST_F(DoorPartTest, OnlyRequestsAndNoopsOpenAPdc) {
   EXPECT_EQ(refusal(), NackCode::pdc_hdr_mismatch);
 }
 
-// [PDS-047, PDS-048] Each thing that is used up has its code, and nothing of the SYN stays.
-TEST_F(DoorPartTest, WhatIsUsedUpRefusesASyn) {
+// [PDS-047, PDS-048] Each exhausted resource has its code; a refused SYN leaves no state.
+TEST_F(DoorPartTest, EachExhaustedResourceRefusesASyn) {
   answers().context = nullptr;
   EXPECT_EQ(open(syn(20)), nullptr);
   EXPECT_EQ(refusal(), NackCode::no_ccc_avail);

@@ -82,7 +82,7 @@ TEST_F(OriginTest, WithoutAMarkOnlyFirstAndKnownBlocksAreAnswered) {
 }
 
 // Where the configuration says so, all answers go to 4793. [decision 3]
-TEST_F(OriginTest, StrictPortsKnowOneOnly) {
+TEST_F(OriginTest, WithStrictPortsAllAnswersGoTo4793) {
   know(0x9C40);
   for (const PortHint hint : {PortHint::marked, PortHint::standard, PortHint::unstated}) {
     EXPECT_EQ(port(0x9C4D, hint, true), kUetPort);

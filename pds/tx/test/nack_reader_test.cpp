@@ -207,7 +207,7 @@ TEST_F(NackReaderPartTest, ANoopTakesThePsnOfAFailedMessage) {
 }
 
 // [PDS-I15] A peer that has no such PDC any more needs no Close.
-TEST_F(NackReaderPartTest, ACloseCommandIsVoidWhereThePdcIsGone) {
+TEST_F(NackReaderPartTest, ACloseCommandEndsIfThePeerHasNoPdc) {
   Pdc& pdc = initiator();
   send(pdc, 1);
   slot(pdc, 0).kind = SlotKind::close_cmd;

@@ -360,7 +360,7 @@ int set_up_engine(const Settings& settings, const DomainCandidate& candidate,
     options.patience = Duration::microseconds(60);
   options.peers_wait = std::min(config.pds.shortest_rto(), config.pds.tail_loss);
   auto stack = std::make_unique<fep::Engine>(std::move(*fep), std::move(backend));
-  stack->tell_of_paths(log_path_notice);
+  stack->report_paths_to(log_path_notice);
   auto engine = ProgressEngine::create(std::move(stack), options);
   if (!engine.ok()) return to_fi_errno(engine.error());
   out.progress = std::move(*engine);

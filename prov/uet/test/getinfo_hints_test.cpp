@@ -261,7 +261,7 @@ uint32_t job_of(const uint8_t* key, size_t bytes) {
 
 // [LF-017] A key is four octets with a JobID of 24 bits, or FI_AV_AUTH_KEY (all ones) asks for keys
 // in the address vector, which an application of 1.17 cannot mean. [LF-108]
-TEST(GetinfoHintsTest, Keys) {
+TEST(GetinfoHintsTest, AKeyIsAJobIdInFourOctets) {
   const struct {
     uint32_t job;
     size_t bytes;

@@ -441,7 +441,7 @@ TEST_F(PeekTest, ClaimedMessageIsOnlyForItsClaimer) {
   EXPECT_EQ(got, sent);
 }
 
-TEST_F(PeekTest, DiscardedMessageIsGone) {
+TEST_F(PeekTest, ADiscardedMessageIsNotReceived) {
   open();
   const std::vector<uint8_t>& first = kept(pattern(300, 3));
   const std::vector<uint8_t>& second = kept(pattern(200, 4));

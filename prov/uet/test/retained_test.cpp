@@ -60,9 +60,8 @@ class RetainedTest : public RolesTest {
   int deaf_ = -1;
 };
 
-// [LF-055, LF-136] Messages that are not to wait for it are over when they are copied, up to 64
-// KiB.
-TEST_F(RetainedTest, SendsAreOverBeforeThePeerSaysAnything) {
+// [LF-055, LF-136] Messages up to 64 KiB without a completion level complete when they are copied.
+TEST_F(RetainedTest, SendsCompleteBeforeThePeerAnswers) {
   finish(start(1, {{"FI_UET_LINGER", "0"}}, [](const Line&) {
     const std::vector<uint8_t> longer(kRetained + 1);  // read until the endpoint is closed
     Node node(early());

@@ -183,7 +183,7 @@ class VersionsNodeTest : public PairTest {
 
 // [LF-107, LF-109, ABI-024] The entry of an application of 1.17 has 80 octets; nothing is written
 // behind them, whatever this was built with.
-TEST_F(VersionsNodeTest, AnOldErrorEntryIsNotWrittenBeyond) {
+TEST_F(VersionsNodeTest, NothingIsWrittenBehindAnOldErrorEntry) {
   open_as(FI_VERSION(1, 17));
   const std::array<uint8_t, 128> octets = error_entry();
   for (size_t i = 80; i < octets.size(); ++i) EXPECT_EQ(octets[i], 0x5A) << i;
@@ -275,7 +275,7 @@ TEST_F(VersionsNodeTest, PartsOfRegions) {
 // [LF-122] Options by their numbers: 10 FI_OPT_CUDA_API_PERMITTED (1.18), 11
 // FI_OPT_SHARED_MEMORY_PERMITTED (1.21), 12 to 14 the largest message, tagged message and RMA, 16
 // to 18 the same of inject (1.22). If the headers lack one, an application cannot use it.
-TEST_F(VersionsNodeTest, EndpointOptionsOfLaterReleases) {
+TEST_F(VersionsNodeTest, OptionsOfLaterReleasesNeedTheirHeaders) {
   open();
   const bool off = false;
   const auto set = [&](int name) {

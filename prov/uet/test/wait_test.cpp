@@ -260,7 +260,7 @@ TEST_F(WaitTest, ThresholdIsAValueOrWhereItIs) {
   }
 }
 
-TEST_F(WaitTest, TrywaitRefusesWhileSomethingIsThereToRead) {
+TEST_F(WaitTest, TrywaitRefusesWhileACompletionIsUnread) {
   open({}, waiting(FI_WAIT_FD));
   uint8_t got = 0;
   const uint8_t octet = 3;

@@ -131,8 +131,8 @@ TEST_F(DeferredMessagesPartTest, AMultiReceiveCallsForAsMuchAsItTakes) {
   EXPECT_EQ(calls_of("send_restart").size(), 4u);
 }
 
-// [T-02] A peer is called a part of the places at once, and the rest when a call is answered.
-TEST_F(DeferredMessagesPartTest, APeerLeavesPlacesToOthers) {
+// [T-02] A peer gets a part of the restarts at once, and the next one when one is answered.
+TEST_F(DeferredMessagesPartTest, APeerCannotTakeAllPlaces) {
   res_.config.restarts = 4;
   for (uint32_t token = 1; token <= 3; ++token) deferred_.discard(*remember(peer_, token));
   EXPECT_EQ(calls_of("send_restart").size(), 2u);

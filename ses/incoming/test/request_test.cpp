@@ -167,8 +167,8 @@ TEST(RequestTest, ReadsAndRendezvousHaveRulesOfTheirOwn) {
   EXPECT_FALSE(has_legal_lengths(rendezvous));
 }
 
-// [SES-077, SES-104] What each mode carries.
-TEST(RequestTest, AModeCarriesSomeOperations) {
+// [SES-077, SES-104] Each mode carries only some operations.
+TEST(RequestTest, EachModeCarriesOnlyItsOperations) {
   const auto carries = [](pds::Mode mode, SesOpcode opcode, bool is_single = true,
                           bool hd = false) {
     Request q;

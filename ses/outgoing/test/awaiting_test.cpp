@@ -56,7 +56,7 @@ TEST_F(AwaitingTest, EndsWithItsPdc) {
 }
 
 // [SES-145, T-02]
-TEST_F(AwaitingTest, TheEndOfAPdcCostsItsOwn) {
+TEST_F(AwaitingTest, TheEndOfAPdcCostsOnlyItsOwnMessages) {
   uint64_t cost[2] = {0, 0};
   for (const bool is_many : {false, true}) {
     for (uint32_t pdc = 2; pdc < (is_many ? 800U : 12U); ++pdc) wait(pdc);

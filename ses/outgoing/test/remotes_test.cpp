@@ -75,8 +75,8 @@ TEST_F(RemotesPartTest, TheLongestIdleOneMakesRoom) {
   EXPECT_FALSE(knows(2));
 }
 
-// [PDS-247] Those with something unfinished stay; operations of SES itself have room of their own.
-TEST_F(RemotesPartTest, BusyOnesKeepTheirRoom) {
+// [PDS-247] Records with unfinished operations stay; SES's own operations have separate room.
+TEST_F(RemotesPartTest, BusyRecordsAreNotReplaced) {
   for (uint16_t pid = 1; pid <= 8; ++pid) busy(pid);
   EXPECT_EQ(get(9), nullptr);
   EXPECT_NE(get(9, /*is_internal=*/true), nullptr);

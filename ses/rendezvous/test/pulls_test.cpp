@@ -117,8 +117,8 @@ TEST_F(PullsPartTest, AWithdrawnSourceIsNotReported) {
   EXPECT_FALSE(pulls_.is_known(peer_, 77));
 }
 
-// [T-02] A peer gets as many places to read as it leaves, and the next one goes when one is free.
-TEST_F(PullsPartTest, APeerLeavesPlacesToOthers) {
+// [T-02] A peer may use as many read places as stay free; its next read starts when one is free.
+TEST_F(PullsPartTest, APeerCannotTakeAllPlaces) {
   res_.config.rendezvous_reads = 4;
   for (uint64_t key = 1; key <= 4; ++key) read(*make(peer_, key), 3000, 3000);
   EXPECT_EQ(calls_of("read").size(), 2u);

@@ -139,7 +139,7 @@ class LadderDrawingTest(unittest.TestCase):
         self.assertNotIn("fate", again)
         self.assertEqual(got["messages"][0]["response"], 5)
 
-    def test_lists(self):
+    def test_the_list_shows_each_pdc_with_its_packets(self):
         self.assertEqual(self.drawn(self.capture, "--list").split("\n")[1].split(),
                          ["0", "RUD", "10.0.0.1/9", "10.0.0.2/77", "7"])
         self.assertEqual(json.loads(self.drawn(self.capture, "--list", "--json"))[0]["packets"], 7)

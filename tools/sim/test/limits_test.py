@@ -60,7 +60,7 @@ class LimitsTest(unittest.TestCase):
         path.write_bytes(octets if isinstance(octets, bytes) else octets.encode())
         return path
 
-    def test_options(self):
+    def test_wrong_values_of_options_are_refused(self):
         for option, values in {
                 "--link-gbps": ("nan", "inf", "-1", "0", "1e7", "x"),
                 "--queue-bdp": ("nan", "inf", "-1", "1e30", "0.001"),

@@ -305,14 +305,14 @@ class AbsenceTest : public ::testing::Test {
   }
 };
 
-TEST_F(AbsenceTest, AMillisecond) {
+TEST_F(AbsenceTest, HelperTakesOverWithinAMillisecondOfTheLastVisit) {
   for (const Duration between : {101_us, 200_us, 499_us, 999_us}) {
     EXPECT_LE(takes_over(between, 5_ms), 1_ms) << between.us();
     EXPECT_GT(takes_over(between, 5_ms), between <= 500_us ? 500_us : 0_us) << between.us();
   }
 }
 
-TEST_F(AbsenceTest, LongerForAnApplicationThatLooksAllTheTime) {
+TEST_F(AbsenceTest, HelperTakesOverLaterIfTheApplicationPollsAllTheTime) {
   for (const Duration between : {1_us, 10_us, 75_us}) {
     EXPECT_LE(takes_over(between, 5_ms), 4500_us);
     EXPECT_GT(takes_over(between, 5_ms), 4200_us) << between.us();
@@ -320,7 +320,7 @@ TEST_F(AbsenceTest, LongerForAnApplicationThatLooksAllTheTime) {
 }
 
 // The helper runs before peers resend unanswered packets.
-TEST_F(AbsenceTest, NotLongerThanPeersWait) {
+TEST_F(AbsenceTest, HelperTakesOverBeforePeersResend) {
   EXPECT_LE(takes_over(10_us, 4500_us), 1_ms);
   EXPECT_GT(takes_over(10_us, 4501_us), 4_ms);
 }
