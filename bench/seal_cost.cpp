@@ -133,7 +133,7 @@ double openssl_ns(uint32_t octets, uint32_t seconds) {
   return octets_per_second > 0 ? octets * 1e9 / octets_per_second : 0;
 }
 
-// Of the values above 0: other programs use the machine, too, in some rounds more than in others.
+// Keeps the least value above 0: other programs disturb some rounds more than others.
 void keep_least(double& least, double value) {
   if (value > 0 && (least == 0 || value < least)) least = value;
 }

@@ -16,8 +16,8 @@ class DestinationPressure {
  public:
   static constexpr uint8_t kMost = 127;  // about one packet in a round trip [CMS-114]
 
-  // Octets of the receive buffer from which sources are asked for less, and from which they are
-  // asked for as little as they can. low_mark < high_mark < 2^56.
+  // Fill of the receive buffer, in octets, at which sources must send less (low) or as little as
+  // possible (high). low_mark < high_mark < 2^56.
   DestinationPressure(uint64_t low_mark, uint64_t high_mark, Duration base_rtt)
       : low_(low_mark), high_(high_mark), base_rtt_(base_rtt) {
     UET_ASSERT(low_mark < high_mark && high_mark >> 56 == 0);

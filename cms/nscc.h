@@ -96,7 +96,7 @@ class Nscc {
   void note_base_rtt(Duration rtt);
 
  private:
-  // What quick adapt looks at. [CMS-089 .. CMS-093]
+  // Inputs of quick adapt. [CMS-089 .. CMS-093]
   struct Quick {
     Instant end;            // of the period; zero: none has begun
     uint64_t achieved = 0;  // octets that arrived in it

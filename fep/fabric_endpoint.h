@@ -45,7 +45,7 @@ class FabricEndpoint {
   const pds::Pds& pds() const { return *pds_; }
   pds::PeerTable& peers() { return peers_; }
   const pds::PeerTable& peers() const { return peers_; }
-  // An entry of an address vector names the peer no more; what served it goes with the last one.
+  // Removes an address vector entry of the peer. The last one releases the peer's records in SES.
   void unlist(PeerId peer, Instant now) {
     if (peers_.unlist(peer)) ses_->forget(peer, now);
   }

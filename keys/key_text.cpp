@@ -151,7 +151,7 @@ std::string text_of(const KeyFile& file) {
 }
 
 std::string check_value(const tss::Key& key) {
-  constexpr std::string_view kLabel = "uet key check v1";  // one block, as no derivation has
+  constexpr std::string_view kLabel = "uet key check v1";  // one cipher block; derivations use more
   constexpr size_t kShownBytes = 8;
   static_assert(kLabel.size() == tss::kBlockBytes);
   tss::Kdf kdf;

@@ -27,7 +27,7 @@ struct EndpointOptions {
   ReceiveQueueId shared;            // the endpoint whose receives it uses; none: it has rx_size own
                                     // ones
   bool reject_truncated = false;    // TOO_LONG instead of a prefix [SES-138]
-  // An absolute one hears these jobs only; none: every job. The list stays valid until
+  // Jobs that an absolute endpoint accepts; empty: all. The list stays valid until
   // close_endpoint(). [SES-004, LF-020, LF-021]
   std::span<const JobId> jobs;
 

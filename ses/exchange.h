@@ -34,7 +34,7 @@ class Exchange final : public pds::Client {
   // in status fault, its PDC survives; with EMSGSIZE it ends as undeliverable, too_long. `cookie`
   // is the message's MessageHandle.
   void on_send_failed(uint32_t cookie, int error, Instant now);
-  // The route to the peer carries shorter packets than before: limits packets to it. [LF-141]
+  // The MTU toward the peer has become smaller: shortens its packets. [LF-141]
   void on_path_lowered(PeerId peer, Instant now);
 
   // The keys of a secure domain are gone, and so are its PDCs: all of its operations end as

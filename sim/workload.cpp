@@ -421,7 +421,7 @@ bool Workload::waits_for(const LiveOperation& op) const {
   return op.is_send() && !op.receive_done && !scene_.is_lenient();
 }
 
-// Looks on from the operation that was waited for last, and once more at all when none is left.
+// Searches from the operation found last, then once from the start.
 bool Workload::finished() {
   const auto waits = [this](const LiveOperation& op) { return waits_for(op); };
   for (const bool is_again : {false, true}) {

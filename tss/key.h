@@ -1,5 +1,5 @@
-// A key of a secure domain, and the line of text that says one: key files and key logs consist of
-// such lines. docs/reference/key-file.md describes them; nothing here opens a file or computes.
+// A key of a secure domain, and the line of text that contains it: key files and key logs consist
+// of such lines. docs/reference/key-file.md describes them; nothing here opens a file or computes.
 #pragma once
 
 #include <array>

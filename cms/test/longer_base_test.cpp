@@ -1,4 +1,4 @@
-// LongerBase: which base RTT a window that stays small leads to, and when a loss takes it back.
+// LongerBase: a window that stays small raises the base RTT, and a loss may restore it.
 // Packets of 1,000 octets, a base RTT of 100 us, round trips of a queue that others fill.
 // [CMS-199, decision 16]
 #include "cms/longer_base.h"

@@ -215,7 +215,7 @@ TEST_F(NsccTest, FallsByHalfAtMost) {
   expect_window(50'000 + 624);
 }
 
-// [CMS-085] Once in more than a base RTT.
+// [CMS-085] The window falls at most once in a base RTT.
 TEST_F(NsccTest, FallsOnceInABaseRtt) {
   set_window(100'000);
   mark(18_us, 12_us);
@@ -314,7 +314,7 @@ TEST_F(NsccTest, RisesFastToItsMostAtMost) {
   EXPECT_EQ(nscc_.window_bytes(), 225'000u);
 }
 
-// [CMS-085, CMS-084] A decrease ends it, too, even one that is not carried out.
+// [CMS-085, CMS-084] A decrease ends the fast increase, even if the window stays.
 TEST_F(NsccTest, ADecreaseEndsTheFastIncrease) {
   set_window(50'000);
   ack(60'000, Duration::zero(), 1_us);

@@ -173,7 +173,7 @@ TEST_F(PathTest, AMessageThatHasBegunToArriveEndsAtBothEnds) {
   }
 }
 
-// Behind a fence, and cut when they were posted for the larger packets.
+// They wait behind a fence, and were cut into the larger packets when they were posted.
 TEST_F(PathTest, MessagesThatWaitGoInSmallerPackets) {
   meet();
   a_.route.mtu_bytes = 1500;
@@ -217,7 +217,7 @@ TEST_F(PathTest, AReadWhoseAnswersAreTooLongAsksForLess) {
   }
 }
 
-// [SES-157] On RUDI nothing is kept of the answers, so they are lost once; the next are refused.
+// [SES-157] RUDI stores no answers: too long answers are lost once, then the read is refused.
 TEST_F(PathTest, AReadOverRudiWhoseAnswersAreTooLongAsksForLess) {
   capabilities_ = ses::kAiBase | ses::kHpc;
   meet();

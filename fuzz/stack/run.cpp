@@ -96,7 +96,7 @@ fep::Config config_from(Program& program, bool random_start) {
   c.ses.endpoints = 2 * kSlots;
   c.peers_max = 8;
   fep::derive(c);
-  // In every profile: one refused message after the other waits for this in an ordered flow.
+  // In every profile: an ordered flow waits this long for each refused message.
   c.ses.partial_message_time = c.pds.peer_timeout;
   c.ses.retry_patience = c.pds.peer_timeout;
   c.ses.retry_limit = 0;  // a program may be a slow application [SES-191]

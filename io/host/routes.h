@@ -28,9 +28,9 @@ class Routes {
   // The route of packets from one address to another. Two system calls, none for a destination that
   // was asked for less than a second ago; two more for the first in a row.
   Route find(const FabricAddress& from, const FabricAddress& to, Instant now);
-  // The same whatever is kept: as the kernel has it now.
+  // The same from the kernel, never from the cache.
   Route ask_anew(const FabricAddress& from, const FabricAddress& to, Instant now);
-  // No further question follows soon: gives back the descriptor that questions need.
+  // No further question follows soon: closes the netlink socket.
   void rest() { netlink_ = Fd(); }
 
  private:

@@ -203,7 +203,7 @@ bool ShmDepartures::put(ShmDeparture& ring, TxPacket& packet) {
       drop(static_cast<uint32_t>((*place_of(ring.to)).ring), true);
       return false;
   }
-  // A ring that was full before and was read since has more room than that.
+  // After the peer has read from a full ring, more than this is free.
   const uint32_t read = ring.writer->read();
   if (ring.stuck_since.is_never() || read - ring.read >= ring.due) {
     ring.stuck_since = now_;

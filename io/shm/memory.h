@@ -1,5 +1,5 @@
-// The memory of a ring: a memfd without a name, sealed at its size, mapped until its owner goes. It
-// is gone with the last process that maps it, however that ends. [LF-142]
+// The memory of a ring: a memfd without a name, sealed at its size, mapped as long as the object
+// lives. The kernel frees it when the last process that maps it has ended, killed or not. [LF-142]
 #pragma once
 
 #include "io/socket.h"

@@ -44,7 +44,8 @@ void introduce(Backend& from, PacketIo& to) {
   ASSERT_TRUE(to.receive().empty());
 }
 
-// Marks, ports and octets are those of the UDP backend. They have been introduced.
+// Marks, ports and octets are those of the UDP backend. `from` and `to` have exchanged a packet
+// before.
 template <class Backend>
 void expect_frames_with_marks(Backend& from, Backend& to) {
   const uint64_t sent_before = from.tx_counters().frames;
@@ -89,7 +90,8 @@ void expect_frames_from_the_ports_of_sockets(Backend& from, PacketIo& to) {
   EXPECT_EQ(from.tx_counters().frames, 9u);
 }
 
-// ICMP answers to frames reach the UDP socket whose port they carry. They have been introduced.
+// ICMP answers to frames reach the UDP socket whose port they carry. `from` and `to` have exchanged
+// a packet before.
 template <class Backend>
 void expect_path_error_of_a_closed_port(Backend& from, const PacketIo& to) {
   const uint64_t before = from.tx_counters().frames;

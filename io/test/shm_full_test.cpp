@@ -1,4 +1,4 @@
-// [LF-142] What becomes of packets to a ring that is full.
+// [LF-142] Packets to a full ring are kept, sent by the socket or dropped.
 #include "io/shm/door.h"
 #include "io/shm/memory.h"
 #include "io/shm/ring.h"

@@ -40,7 +40,7 @@ class UringTest : public ::testing::Test {
     EXPECT_NE(found, UINT64_MAX) << name;
     return found;
   }
-  // All packets that these looks find, without sleeping on the descriptor.
+  // Packets that `count` calls of receive() return, without sleeping on the descriptor.
   static std::string looks(UdpIo& io, int count) {
     std::string texts;
     for (int i = 0; i < count; ++i) {

@@ -202,7 +202,7 @@ void UdpTx::set_fate(std::span<TxPacket> packets, const Run& run, TxFate fate, i
                            : counters_.never) += run.packets;
 }
 
-// What goes by this socket, from a message on, stays behind; none of it was sent.
+// Marks this socket's packets from `message` on as `later`: none of them was sent.
 void UdpTx::hold_from(std::span<TxPacket> packets, uint32_t message, uint32_t socket) {
   blocked_ |= uint64_t{1} << socket;
   for (; message < messages_.count(); ++message) {

@@ -14,10 +14,10 @@
 namespace uet::io {
 
 struct UringCounters {
-  uint64_t rx_system_calls = 0;  // that let the kernel watch on
+  uint64_t rx_system_calls = 0;  // to let the kernel watch on
   uint64_t tx_system_calls = 0;  // that sent
-  uint64_t tx_messages = 0;      // handed to the kernel, whatever became of them
-  uint64_t owners = 0;           // threads that had the ring, one after the other
+  uint64_t tx_messages = 0;      // handed to the kernel, sent or not
+  uint64_t owners = 0;           // threads that used the ring, in turn
 };
 
 class Uring final : public UdpRing {

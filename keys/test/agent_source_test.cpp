@@ -92,7 +92,7 @@ class AgentSourceTest : public ::testing::Test {
     agent.join();
     return all;
   }
-  // The error text of a process whose agent does this.
+  // The error text of a process whose agent answers by `answer`.
   std::string failure(const std::function<void(const Descriptor&)>& answer,
                       Duration patience = 200_ms) {
     const Listener listener(path_);

@@ -57,8 +57,8 @@ class Connectionless {
   bool idle() const { return rudi_.outstanding() == 0 && uud_.idle(); }
   uint32_t outstanding() const { return rudi_.outstanding(); }
   uint32_t waiting_answers() const { return rudi_target_.waiting(); }
-  // RUDI packets on their way to the peer that are too long for the route: whether there are any,
-  // and the end of requests among them; answers will be asked for again. [PDS-250]
+  // Whether RUDI packets in flight to the peer are too long for the route; end_too_long() ends the
+  // requests among them. The peer asks again for answers. [PDS-250]
   bool has_too_long(PeerId peer, const PathLimit& limit, Instant now) {
     return rudi_.has_too_long(peer, limit) || rudi_target_.has_too_long(peer, limit, now);
   }

@@ -33,7 +33,7 @@ void AckWriter::want_answer(Pdc& pdc, Count cause, AckTrigger trigger) {
   schedule_.want_control(pdc);
 }
 
-// False: no room, so the next ACK of the PDC has to do.
+// False: the queue is full; the next ACK of the PDC carries this, too.
 bool AckWriter::add_answer(const Pdc& pdc, const AckTrigger& trigger) {
   if (answers_.full()) {
     res_.counters.add(Count::ack_answers_full);

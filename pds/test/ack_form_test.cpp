@@ -287,7 +287,7 @@ TEST_F(AckFormTest, AnsweredResendGivesARoundTrip) {
     wire::Ack h = b.ack(b.start + 1);
     h.retx = marked;
     b.rx_header(h);
-    // How long the next packet waits shows whether the 900 us were taken in.
+    // How long the next packet waits shows whether the 900 us count as a round trip.
     b.client.post(*b.pds->flow(PeerId(1), TrafficClass(0), Mode::rud, JobId(1)), 2, 10);
     b.lines();
     b.elapse(1_ms + 1_us);

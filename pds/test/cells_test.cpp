@@ -143,8 +143,8 @@ TEST_F(CellsTest, CreditIsThatOfOnePdc) {
   EXPECT_EQ(free_cells(), 12);
 }
 
-// [CMS-146] The buffer has an end. What waited and was delivered, or passed at once, is granted
-// again; what is dropped comes again and is not.
+// [CMS-146] Only cells that left the buffer are granted again; cells of a dropped packet are
+// not, because the source sends it again.
 TEST_F(CellsTest, ADestinationGrantsWhatHasLeftTheBuffer) {
   Pdc& pdc = target();
   EXPECT_EQ(cells_.credit(pdc), 12u);

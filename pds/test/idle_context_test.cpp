@@ -49,8 +49,8 @@ class IdleContextTest : public ::testing::Test {
   uint32_t messages_ = 1;
 };
 
-// [CMS-008, CMS-190] A millisecond of rest makes a window that losses have made smaller as large as
-// at first; less does not. The base RTT stays.
+// [CMS-008, CMS-190] After 1 ms without packets a window that losses reduced has its initial size
+// again, not earlier. The base RTT stays.
 TEST_F(IdleContextTest, AWindowRestartsAfterAMillisecond) {
   open(8'192_ns);
   ASSERT_EQ(window(), 153'600u);

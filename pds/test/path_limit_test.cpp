@@ -102,7 +102,7 @@ TEST_F(PathLimitTest, ShortPacketsOfOtherPdcsStay) {
   EXPECT_EQ(b_.pds->open_pdcs(), 1u);
 }
 
-// It goes again at once, and the PDC ends in order when that is answered.
+// Shortened packets are resent at once, and the PDC closes normally when they are answered.
 TEST_F(PathLimitTest, PacketsThatCanBeShortenedStay) {
   b_.open_initiator(2);
   b_.client.script.shortens = true;

@@ -128,7 +128,7 @@ TEST_F(QuietTest, TheTailIsAskedForTogether) {
   EXPECT_EQ(asking(b.lines()), 1u);
 }
 
-// [PDS-064, PDS-140] A question that is lost is not a time-out of the packet: the first one is
+// [PDS-064, PDS-140] A lost request for an ACK is not a time-out of the packet: the first one is
 // RTO_Init_Time after it.
 TEST_F(QuietTest, AnUnansweredAckRequestIsFollowedByTheResend) {
   Bench b;
@@ -144,7 +144,7 @@ TEST_F(QuietTest, AnUnansweredAckRequestIsFollowedByTheResend) {
   EXPECT_EQ(b.count(Count::retx_rto), 1u);
 }
 
-// [PDS-064] An application that was away for long: the question comes before any resend.
+// [PDS-064] An application that was away for long: the request for an ACK comes before any resend.
 TEST_F(QuietTest, ALateTimerAsksFirst) {
   Bench b;
   establish(b);
@@ -239,7 +239,7 @@ TEST_F(QuietTest, ClosingIsAVerdictOnAResendAfterAnAckRequest) {
 }
 
 // [PDS-119, PDS-190] A peer that lost the PDC has a verdict for each packet, and none for
-// questions.
+// requests for ACKs.
 TEST_F(QuietTest, AForgetfulPeerIsNotAsked) {
   Bench b;
   establish(b);
@@ -329,7 +329,8 @@ TEST_F(QuietTest, AnAckRequestFindsALostMessage) {
   }
 }
 
-// Questions and answers are lost as well: each message arrives once and is answered once.
+// Requests for ACKs and their answers are lost as well: each message arrives once and is answered
+// once.
 TEST_F(QuietTest, LossCostsTimeOnly) {
   for (uint64_t seed = 1; seed <= 30; ++seed) {
     SCOPED_TRACE(testing::Message() << "seed " << seed);

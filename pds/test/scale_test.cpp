@@ -252,7 +252,7 @@ class PlainClient final : public Client {
   void on_pdc_closed(PdcHandle, PeerId, bool, Instant) override {}
 };
 
-// The PDCs besides: places for them, and whether they wait for answers.
+// Spare places for PDCs, and whether the PDCs have unanswered packets.
 struct Scene {
   uint32_t spare = 2;
   bool is_busy = false;

@@ -420,8 +420,8 @@ TEST_F(SecureTest, OneNewStartMoreThanTheLimitFails) {
   }
 }
 
-// [PDS-054, TSS-068, T-09] In the clear it is believed only by configuration; nothing else is,
-// ever.
+// [PDS-054, TSS-068, T-09] A plain NEW_START_PSN is accepted only if configured, other plain
+// packets never.
 TEST_F(SecureTest, PlainNewStartIsAcceptedOnlyWhenAllowed) {
   for (const bool allowed : {false, true}) {
     config_.plain_new_start_psn = allowed;

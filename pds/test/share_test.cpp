@@ -167,7 +167,7 @@ TEST_F(ShareTest, IdlePdcsGiveWayBeforeOnlyNewcomersPlacesAreFree) {
   EXPECT_GT(b.count(Count::close_req_tx), 0u);
 }
 
-// [T-02] What a peer closes is not its own any more.
+// [T-02] PDCs that a peer has closed do not count in its share.
 TEST_F(ShareTest, ClosedPdcsFreeTheirShare) {
   Bench b(config_);
   for (uint16_t id = 1; id <= 4; ++id) EXPECT_TRUE(opens(b, 20, id));

@@ -13,7 +13,7 @@ inline constexpr uint32_t kPsnOffsetMax = 4095;  // [PDS-038]
 inline constexpr uint32_t kUnprovenPackets = 4;  // where no Probe can ask for proof
 inline constexpr Duration kHeldWaitMin = Duration::microseconds(100);  // ends are late by as much
 
-// Asked for every packet, so it stands in its callers.
+// Called for every packet, so it is inlined.
 [[gnu::always_inline]] inline bool has_new(const Pdc& pdc) {
   return !pdc.messages.empty() ||
          (pdc.flow != nullptr && pdc.flow->ready && pdc.may_take_message());

@@ -56,7 +56,7 @@ pds::Verdict Sends::defer(Endpoint& ep, const Request& q, const Envelope& envelo
   return continue_deferred(*m, ep, q);
 }
 
-// Packets under way of a message that must wait. Each one gets that answer, because any answer may
+// Packets in flight of a deferred message are each answered "deferred", because any answer may
 // arrive first.
 pds::Verdict Sends::continue_deferred(RxMessage& m, const Endpoint& ep, const Request& q) {
   if (DeferredMessage* const d = deferred_.find(ep, q)) DeferredMessages::note_data(*d, q);

@@ -20,7 +20,7 @@
 
 namespace uet::ses {
 
-// As matching sees the message.
+// The fields of a request by which receives are matched.
 Envelope envelope_of(const Request& q);
 
 class Sends {

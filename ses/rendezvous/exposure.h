@@ -27,11 +27,11 @@ struct Exposure {
   uint8_t idle_looks = 0;    // answered probes in a row that found no progress
   bool is_begun = false;     // the target has asked for a part
   bool is_released = false;  // the target said that it reads no more
-  bool is_given_up = false;  // that it could not read all it wanted
+  bool is_given_up = false;  // it ends in an error: not all of it was read
   bool is_kept = false;      // the target has no receive for it yet [SES-090]
   bool is_cut = false;       // the last READ had an answer that is too long for the route
   bool is_known = false;     // the target accepted the last probe that named this message
-  bool is_trial = false;     // the probe under way names no message [SES-192]
+  bool is_trial = false;     // the probe in flight names no message [SES-192]
 
   bool is_read_out() const { return is_released || served >= wanted; }
   // A target that has a receive, or has begun.

@@ -15,7 +15,7 @@
 
 namespace uet::ses {
 
-// By what an initiator names a rendezvous message when it asks for it.
+// Key by which an initiator asks for a rendezvous message.
 struct PullKey {
   PeerId peer;
   uint64_t source_key = 0;

@@ -352,8 +352,8 @@ TEST_F(DeferralEndTest, AMultiReceiveIsNotHeldUpByOneThatDoesNotCome) {
   EXPECT_TRUE(is_forgotten());
 }
 
-// Few ready-to-restarts at once; each answer lets the next one go, so nothing is polled meanwhile.
-// Without that the endpoint woke up each millisecond for as long as the first was not answered.
+// At most `restarts` ready-to-restarts are in flight; each answer sends the next one, so nothing is
+// polled. Polling would wake the endpoint each millisecond until the first was answered.
 TEST_F(DeferralEndTest, ReadyToRestartsTakeTurns) {
   config_.restarts = 1;
   config_.rendezvous_reads = 1;

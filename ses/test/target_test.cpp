@@ -319,7 +319,7 @@ TEST_F(TargetTest, NoTrackingSlotIsANack) {
   EXPECT_EQ(said(standard(part(bad, 0, 1024), 1024)), "nack NO_SES_MSG_AVAIL");
   EXPECT_EQ(count(Counter::rx_no_message_slot), 2u);
   s.request_length = 10;
-  EXPECT_EQ(said(standard(s, 10)), "accept");  // single packets need none
+  EXPECT_EQ(said(standard(s, 10)), "accept");  // single packets need no slot
   EXPECT_EQ(take(*b_), "recv ok 10 #2");
 }
 

@@ -58,7 +58,7 @@ class EventQueue {
     --size_;
     return true;
   }
-  // The one that comes `ahead` (above 0) events later; UINT32_MAX: that is not known yet.
+  // `who` of the event that comes `ahead` (above 0) events later; UINT32_MAX: not known yet.
   uint32_t upcoming(uint32_t ahead) const {
     return now_.size() < ahead ? UINT32_MAX : now_[now_.size() - ahead].who;
   }

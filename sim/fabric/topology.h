@@ -61,7 +61,7 @@ class Topology {
   // host3, or the name of a switch. Of a tier: tor and leaf are the lowest, core and spine the
   // highest.
   std::string name(uint32_t node) const;
-  // The link that is called so: "leaf0:up1" is the second one upward of leaf0, "spine2:down0" the
+  // The link of that name: "leaf0:up1" is the second one upward of leaf0, "spine2:down0" the
   // first one downward. Throws TopologyError.
   uint32_t link_named(std::string_view name) const;
   // A link by its name, from its lower end.

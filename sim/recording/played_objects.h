@@ -31,10 +31,10 @@ class PlayedObjects {
   bool find_shared(uint32_t number, ses::ReceiveQueueId& out);
 
   void add_endpoint(ses::EndpointId id) { endpoints_.push_back({id, true}); }
-  // It is named no more.
+  // The recording does not name it any more.
   void close_endpoint(uint32_t number) { endpoints_[number].is_open = false; }
   void add_shared(ses::ReceiveQueueId id) { shared_.push_back(id); }
-  // The same peer again gets no other number.
+  // A known peer keeps its number.
   void add_peer(PeerId peer);
 
   // The context of a post of that memory.

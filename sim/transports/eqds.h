@@ -87,7 +87,7 @@ class EqdsSender final : public Sender {
 
 class EqdsReceiver final : public Receiver {
  public:
-  // The host's queue outlives this.
+  // `queue` is that of the host, and must outlive this.
   EqdsReceiver(const FlowSetup& flow, const Network& network, const EqdsConstants& constants,
                PullQueue& queue);
   void on_packet(const Segment& packet, Picoseconds now, std::vector<Segment>& out) override;

@@ -55,7 +55,7 @@ class Sender {
   // `telemetry` is that of the answered packet; null if switches write none.
   virtual void on_answer(const Segment& answer, const Telemetry* telemetry, Picoseconds now) = 0;
   virtual Picoseconds next_deadline() const = 0;
-  // Not before next_deadline().
+  // Call at next_deadline(), not earlier.
   virtual void on_deadline(Picoseconds now) = 0;
   // Every packet has arrived, and the sender knows.
   virtual bool is_done() const = 0;

@@ -23,7 +23,7 @@ class Pipe {
  public:
   explicit Pipe(Instant start) : turns_{start} {}
 
-  // Both outlive the pipe's runs. Once, before the first.
+  // Call once, before the first run. `a` and `b` must outlive all runs.
   void join(S& a, S& b) {
     ends_ = {&a, &b};
     for (size_t i = 0; i < ends_.size(); ++i) world_.add();

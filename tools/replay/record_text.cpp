@@ -211,7 +211,7 @@ SideBySide side_by_side(const Difference& d) {
     out.now.push_back(b);
     if (d.kind == Kind::packets) {
       if (const std::string text = octets_text(d, i - 1); !text.empty()) out.now.push_back(text);
-      break;  // later ones may be the same, one further
+      break;  // later packets may be the same ones, shifted
     }
     if (out.now.size() > kShown) break;
   }

@@ -215,7 +215,7 @@ TEST_F(NackReaderPartTest, ACloseCommandEndsIfThePeerHasNoPdc) {
   EXPECT_EQ(calls_of("free_pdc"), Calls{"free_pdc: Close void, clean"});
 }
 
-// [PDS-I17] One that closed in error did not finish.
+// [PDS-I17] A peer that closed in error did not finish.
 TEST_F(NackReaderPartTest, ACloseCommandThatCameTooEarlyDoesNotEndCleanly) {
   Pdc& pdc = initiator();
   send(pdc, 1);

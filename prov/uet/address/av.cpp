@@ -181,7 +181,7 @@ void AddressVector::fail(const Insertion& insertion, size_t position, Errc why) 
 }
 
 int AddressVector::check(const Insertion& insertion) const {
-  // Every address has a key where there are any, and none elsewhere. [LF-019]
+  // In a domain with FI_AV_AUTH_KEY each address has a key, else none. [LF-019]
   const bool has_keys = (insertion.flags & kAuthKeyFlag) != 0;
   if (has_keys && !domain_.terms().has_av_keys) return -FI_EBADFLAGS;
   if (domain_.terms().has_av_keys && (!has_keys || insertion.out == nullptr)) {

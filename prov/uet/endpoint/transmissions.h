@@ -30,7 +30,7 @@ class Transmissions {
   uint32_t open() const { return open_; }
   // Operations in flight that were reported to the application as done. Engine lock held.
   uint32_t unreported() const { return unreported_; }
-  // Where the stack reports their ends.
+  // The stack reports ended operations here.
   ses::CompletionSink sink() { return {this, &on_done, nullptr, nullptr, true}; }
 
  private:

@@ -1,8 +1,8 @@
 // Whether a call may proceed, decided in this one place. After a fork the child has the parent's
 // descriptors, sequence numbers and locks, but none of its threads. [decision 14] Another provider
 // that is called from inside the engine (FI_PEER) and calls uet would wait for the lock that its
-// own thread holds, or for that of another domain with an owner, of which a thread may wait for the
-// first one. [LF-159]
+// own thread holds, or for the lock of another domain with an owner, while a thread of that domain
+// waits for the first lock. [LF-159]
 #pragma once
 
 #include <atomic>

@@ -35,7 +35,7 @@ uint64_t status_row(const char* name) {
   return kib * 1024;
 }
 
-// More than the process has of it now.
+// Limits a resource to `more` above what the process uses now.
 int allow(int resource, const char* row, uint64_t more) {
   rlimit limit{};
   getrlimit(static_cast<__rlimit_resource_t>(resource), &limit);

@@ -252,7 +252,7 @@ TEST_F(VersionsNodeTest, PartsOfRegions) {
   ASSERT_EQ(fi_mr_regattr(b->domain, &attr, 0, &whole), 0);
   attr.base_mr = whole;
   attr.access = FI_REMOTE_WRITE;
-  attr.iface = FI_HMEM_CUDA;  // the whole one's counts
+  attr.iface = FI_HMEM_CUDA;  // the iface of `whole` counts
   attr.requested_key = 2;
   fid_mr* part = nullptr;
   const iovec outside[] = {{memory.data() + 7, 8}, {memory.data() + 50, 7}, {memory.data(), 64}};

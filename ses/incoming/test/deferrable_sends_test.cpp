@@ -74,7 +74,7 @@ TEST_F(DeferrableSendsTest, APacketEndsWhatMustWait) {
   EXPECT_TRUE(arriving_.idle());
 }
 
-// [SES-097, SES-106] It ends a message once, and the one that it belongs to.
+// [SES-097, SES-106] The end of a deferral ends a message once, and only its own.
 TEST_F(DeferrableSendsTest, AnEndThatDoesNotFitIsRefused) {
   give(part(2500, 0, 1024));
   RxMessage& m = *arriving_.find(part(2500, 1024, 1024));

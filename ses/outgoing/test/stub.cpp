@@ -44,7 +44,7 @@ void Operations::report(TxMessage& m, Completion::Status status) {
 }
 
 namespace {
-// A number of operations of SES itself end within a call.
+// Ends as many of SES's own operations as the test asks for.
 void end_some(Operations& operations) {
   for (; answers().to_exchange.ends > 0; --answers().to_exchange.ends) {
     TxMessage m;

@@ -13,7 +13,7 @@ namespace uet::tools {
 // Verdict on a packet.
 enum class Passage : uint8_t {
   open,
-  some,  // only under conditions that are not looked into: a source, an interface
+  some,  // only under conditions that are not checked: a source, an interface
   blocked,
 };
 

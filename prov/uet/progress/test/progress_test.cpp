@@ -78,7 +78,7 @@ class ProgressTest : public ::testing::Test {
     engine_ = std::move(*created);
   }
 
-  // Looks at the engine once; says when it had.
+  // Enters the engine once; returns the time.
   Clock::time_point visit() {
     const ProgressEngine::Entry entry(*engine_);
     return Clock::now();
