@@ -68,7 +68,9 @@ int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* co
     return -FI_EINVAL;
   }
   if (wanted.name != nullptr || (wanted.flags & FI_READ) != 0) {
-    UET_INFO(AV, "address vectors cannot be shared by name\n");
+    UET_INFO(AV,
+             "fi_av_open: shared address vectors are not supported: leave name null and "
+             "FI_READ out\n");
     return -FI_ENOSYS;
   }
   const uint64_t ids = domain.terms().caps & FI_AV_USER_ID;
@@ -316,7 +318,10 @@ int AddressVector::insert_auth_key(const void* key, size_t bytes, fi_addr_t* out
   const ProgressEngine::Entry entry(domain_.first_engine());
   const Result<fi_addr_t> added = keys_.add(JobId{*job});
   if (!added.ok()) {
-    UET_WARN(AV, "an address vector takes max_ep_auth_key keys, %zu\n", kKeysMax);
+    UET_WARN(AV,
+             "fi_av_insert_auth_key: the address vector has its %zu keys (max_ep_auth_key): "
+             "open another one\n",
+             kKeysMax);
     return -FI_ENOSPC;
   }
   *out = *added;

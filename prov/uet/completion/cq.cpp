@@ -62,7 +62,7 @@ int CompletionQueue::open(Domain& domain, fi_cq_attr* attr, fid_cq** cq, void* c
   }
   const bool is_peer = (attr->flags & FI_PEER) != 0;
   if ((attr->flags & ~(FI_AFFINITY | FI_PEER)) != 0) {
-    UET_WARN(CQ, "fi_cq_open: flags 0x%llx are not supported\n",
+    UET_WARN(CQ, "fi_cq_open: flags 0x%llx are not supported: leave them out\n",
              static_cast<unsigned long long>(attr->flags));
     return -FI_EINVAL;
   }

@@ -131,7 +131,10 @@ std::unique_ptr<io::PacketIo> open_backend(const Settings& settings,
             : wants_xdp  ? open_xdp(options, candidate, owns_uet_port, error)
                          : open_as<io::UdpIo>(options, owns_uet_port, error);
   if (backend == nullptr) {
-    UET_WARN(DOMAIN, "no sockets on %s: %s\n", candidate.name.c_str(), error.c_str());
+    UET_WARN(DOMAIN,
+             "cannot open sockets on %s: %s (FI_UET_IO chooses their kind, FI_UET_PORT_RANGE the "
+             "UDP ports)\n",
+             candidate.name.c_str(), error.c_str());
   }
   return backend;
 }

@@ -76,7 +76,10 @@ ssize_t aim_receive(const MessageCall& call, uint64_t caps, AddressVector* av,
   if (!is_directed(caps, call.tagged)) return 0;
   if (call.addr == FI_ADDR_UNSPEC) return (caps & kExactDirectedRecv) != 0 ? -FI_EINVAL : 0;
   if (av == nullptr) {
-    UET_WARN(EP_DATA, "a receive from one sender needs the address vector of a bound endpoint\n");
+    UET_WARN(
+        EP_DATA,
+        "a receive from one sender: bind an address vector to an endpoint of the receive context "
+        "first\n");
     return -FI_ENOAV;
   }
   if ((call.flags & kAuthKeyFlag) != 0) {
