@@ -82,6 +82,8 @@ Traffic make_traffic(const Options& o, uint32_t hosts, double gbps) {
   return sim::traffic_of_text(a.workload, request);
 }
 
+constexpr uint32_t kManyHosts = 8192;  // whose fabric takes seconds to build
+
 // A line a second on standard error.
 class Progress {
  public:
@@ -240,6 +242,9 @@ RunPlan make_plan(const Options& o) {
   LinkDefaults links;
   links.mbps = static_cast<uint64_t>(o.link_gbps * 1000);
   plan.topology = make_topology(o.asked.topology, links);
+  if (!o.is_quiet && plan.topology.hosts() >= kManyHosts) {
+    std::fprintf(stderr, "building the fabric of %u hosts\n", plan.topology.hosts());
+  }
   plan.stack = o.stack;
   if (plan.stack.congestion.empty()) plan.stack.congestion = congestion_names().front();
   if (const auto* const model = sim::transports::transport_named(plan.stack.congestion)) {
