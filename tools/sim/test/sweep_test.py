@@ -58,9 +58,11 @@ class LocalTest(SweepTest):
         large = ["--", "--topo", "fattree:16", "--workload", "permutation:bytes=2MB"]
         for sign in (signal.SIGINT, signal.SIGTERM):
             with self.subTest(sign):
-                sweep = subprocess.Popen(
+                sweep = subprocess.Popen(  # a shell's background job ignores SIGINT
                     [sys.executable, SWEEP, str(self.folder), "--program", PROGRAM, "--jobs", "1",
-                     "--seeds", "1-50", *large], stderr=subprocess.PIPE, text=True)
+                     "--seeds", "1-50", *large], stderr=subprocess.PIPE, text=True,
+                    preexec_fn=lambda: signal.signal(signal.SIGINT, signal.SIG_DFL))
+                self.addCleanup(sweep.kill)
                 self.assertIn("50 points", sweep.stderr.readline())
                 while not list(self.folder.glob(".*.part")):
                     time.sleep(0.05)
@@ -70,6 +72,7 @@ class LocalTest(SweepTest):
                 self.assertIn("the same command goes on", errors)
                 self.assertNotIn("Traceback", errors)
                 self.assertFalse(list(self.folder.glob(".*.part")))
+                sweep.stderr.close()
 
     def test_each_point_is_run_once(self):
         words = ["--seeds", "1-3", "--vary", "lb=mixed,single", "--jobs", "2", *SMALL]
