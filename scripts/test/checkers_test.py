@@ -242,19 +242,24 @@ class CheckTidyTest(Tree):
                               self.finding(path, text))
                 (self.root / path).unlink()
 
-    def test_names_of_tests_that_are_not_plain(self):
-        for path, text, line, phrase in [
-                ("a/a.cpp", "// A.\nTEST(ATest, ANackForWantOfABitmap) {}\n", 2, "for want of"),
-                ("a/a.cpp", "// A.\n\nTEST_F(ATest,\n       AWaitInVain) {}\n", 4, "in vain"),
-                ("a/a.cpp", "// A.\nTEST_P(ATest, ANameThatIsNoneIsIgnored) {}\n", 2,
-                 "that is none"),
-                ("a/a.cpp", "// A.\nTYPED_TEST(ATest, HoldsForEver) {}\n", 2, "for ever"),
-                ("a/a.py", '"""A."""\n\n\n    def test_a_file_that_there_is_not(self):\n', 4,
-                 "that there is not")]:
-            with self.subTest(text):
-                self.assertIn(f'{path}:{line}: "{phrase}" is not plain: ',
-                              self.finding(path, text))
-                (self.root / path).unlink()
+    def test_listed_phrases_are_found_in_names_of_tests(self):
+        phrases = list(plain_words.PHRASES)
+        for form in ("TEST(ATest, A{}B) {{}}", "TEST_F(ATest, A{}) {{}}", "TEST_P(ATest, {}B) {{}}",
+                     "TYPED_TEST(ATest,\n           A{}) {{}}"):
+            names = [phrase.title().replace(" ", "") for phrase in phrases]
+            self.find_in_names("a/a.cpp", "// A.\n", form, names)
+        names = [phrase.replace(" ", "_") for phrase in phrases]
+        self.find_in_names("a/a.py", '"""A."""\n', "    def test_a_{}_b(self):", names)
+
+    def find_in_names(self, path, head, form, names):
+        """The listed phrase is found in each test, one after the other, and in no other line."""
+        self.write(path, head + "".join(form.format(name) + "\n" for name in names))
+        findings = run("check_tidy.py", self.root)[1].splitlines()[:-1]
+        self.assertEqual(len(findings), len(names), form)
+        lines = form.count("\n") + 1
+        for number, (phrase, found) in enumerate(zip(plain_words.PHRASES, findings)):
+            self.assertIn(f'{path}:{1 + (number + 1) * lines}: "{phrase}" is not plain: ', found)
+        (self.root / path).unlink()
 
     def test_plain_names_of_tests_pass(self):
         self.write("a/a.cpp", "// A.\nTEST(ATest, ForEveryPacket) {}\nint for_ever();\n")
