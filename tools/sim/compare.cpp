@@ -1,6 +1,8 @@
 // Command line of uet_sim compare, its table and its JSON.
 #include "tools/sim/compare.h"
 
+#include "tools/common/command_line.h"
+
 #include <nlohmann/json.hpp>
 
 #include <algorithm>
@@ -224,14 +226,8 @@ std::function<int()> add_compare(CLI::App& app) {
   CLI::App& command = *app.add_subcommand("compare", "Print how two results of uet_sim run differ");
   command.add_option("A", options->before, "Result A: a file of uet_sim run --json")->required();
   command.add_option("B", options->after, "Result B")->required();
-  const auto finite = [](const std::string& text) {  // a range admits NaN
-    double value = 0;
-    const bool is_finite = CLI::detail::lexical_cast(text, value) && std::isfinite(value);
-    return is_finite ? std::string() : text + " is not a number";
-  };
   command.add_option("--limit", options->limit_percent, "Percent by which B may be worse than A")
-      ->check(CLI::Range(0.0, 1e9))
-      ->check(finite)
+      ->check(number_between(0, 1e9))
       ->capture_default_str();
   command.add_flag("--json", options->is_json, "Print JSON");
   command.footer(
