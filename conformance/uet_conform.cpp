@@ -153,5 +153,5 @@ int main(int argc, char** argv) {
   const std::vector<std::string> files =
       uet::tools::files_of(options.cases, ".txt", uet::tools::Folders::with_nested);
   if (files.empty()) return uet::tools::misuse(app, "no case in " + options.cases.front());
-  return options.list ? list_all(files) : run_all(options, files);
+  return uet::tools::ended(app, options.list ? list_all(files) : run_all(options, files));
 }

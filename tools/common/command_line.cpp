@@ -4,6 +4,7 @@
 #include <charconv>
 #include <cstdint>
 #include <cstdio>
+#include <iostream>
 #include <string>
 
 namespace uet::tools {
@@ -25,7 +26,7 @@ std::optional<int> parse(CLI::App& app, int argc, char** argv, Commands commands
   try {
     app.parse(argc, argv);
   } catch (const CLI::ParseError& e) {
-    if (e.get_exit_code() == 0) return app.exit(e);
+    if (e.get_exit_code() == 0) return ended(app, app.exit(e));
     // Unknown words come before missing ones: the unknown one may be the missing one, misspelt.
     const auto unknown = app.remaining(true);
     return misuse(app, unknown.empty() ? e.what() : complaint_about(app, unknown.front()));
@@ -61,6 +62,13 @@ CLI::Validator whole_number() {
     return text + " is not a whole number from 0 to 18446744073709551615";
   };
   return CLI::Validator(check, "");
+}
+
+int ended(const CLI::App& app, int status, int failed) {
+  std::cout.flush();
+  if (std::cout && std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
+  std::fprintf(stderr, "%s: standard output cannot be written\n", app.get_name().c_str());
+  return failed;
 }
 
 int misuse(const CLI::App& app, const std::string& what) {

@@ -27,6 +27,10 @@ enum class Commands : uint8_t {
 // A check of options: a whole number of 64 bits without a sign (CLI11 takes -1 for the largest).
 [[nodiscard]] CLI::Validator whole_number();
 
+// The exit status of a program that ends with `status`: `failed`, after a line on standard error,
+// if standard output could not be written, on a full disk for example.
+[[nodiscard]] int ended(const CLI::App& app, int status, int failed = kBadUsage);
+
 // Reports the error in the parsed command line; returns the exit status.
 [[nodiscard]] int misuse(const CLI::App& app, const std::string& what);
 

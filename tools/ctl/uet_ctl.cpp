@@ -169,7 +169,7 @@ int main(int argc, char** argv) {
   }
   try {
     for (const Command& command : commands) {
-      if (command.app->parsed()) return command.run();
+      if (command.app->parsed()) return uet::tools::ended(app, command.run());
     }
   } catch (const json::exception&) {
     std::fprintf(stderr, "uet_ctl: a process gave an answer with members of the wrong kind\n");

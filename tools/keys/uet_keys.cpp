@@ -415,5 +415,5 @@ int main(int argc, char** argv) {
       return kFailed;
     }
   }
-  return kDone;
+  return tools::ended(app, kDone, kFailed);
 }

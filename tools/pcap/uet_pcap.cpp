@@ -22,7 +22,7 @@ using uet::tools::Captured;
 
 // Exit status.
 constexpr int kGood = 0;
-constexpr int kBadInput = 1;
+constexpr int kFailed = 1;
 
 struct Options {
   std::string input = "-";
@@ -34,7 +34,7 @@ struct Options {
 
 int fail(const std::string& what) {
   std::fprintf(stderr, "uet_pcap: %s\n", what.c_str());
-  return kBadInput;
+  return kFailed;
 }
 
 // Passes the lines of the key file, if there is one, to take(text). Returns the error.
@@ -159,6 +159,8 @@ int main(int argc, char** argv) {
   if (const auto status = uet::tools::parse(app, argc, argv, uet::tools::Commands::required)) {
     return *status;
   }
-  if (app.got_subcommand("ladder")) return ladder();
-  return maker->parsed() ? make(options) : print_file(options);
+  const int status = app.got_subcommand("ladder") ? ladder()
+                     : maker->parsed()            ? make(options)
+                                                  : print_file(options);
+  return uet::tools::ended(app, status, kFailed);
 }

@@ -393,8 +393,9 @@ int main(int argc, char** argv) {
   const Commands commands = add_commands(app, options, with_flows);
   if (const auto status = tools::parse(app, argc, argv)) return *status;
   if (by_job) options.spread = perf::Spread::jobs;
-  if (commands.table->parsed()) return pdcs(options);
-  if (commands.lossy->parsed()) return loss(options);
-  if (commands.gaps->parsed()) return gap(options);
-  return measure_stack(options);
+  const int status = commands.table->parsed()   ? pdcs(options)
+                     : commands.lossy->parsed() ? loss(options)
+                     : commands.gaps->parsed()  ? gap(options)
+                                                : measure_stack(options);
+  return tools::ended(app, status);
 }

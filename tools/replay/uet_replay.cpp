@@ -160,5 +160,5 @@ int main(int argc, char** argv) {
   const std::vector<std::string> files =
       uet::tools::files_of(options.files, ".uetrec", uet::tools::Folders::themselves);
   if (files.empty()) return uet::tools::misuse(app, "no recording in " + options.files.front());
-  return replay_all(files, options);
+  return uet::tools::ended(app, replay_all(files, options));
 }

@@ -218,7 +218,5 @@ int main(int argc, char** argv) {
                      : app.got_subcommand("compare") ? compare()
                      : app.got_subcommand("traffic") ? traffic()
                                                      : run_all(options);
-  if (std::fflush(stdout) == 0 && std::ferror(stdout) == 0) return status;
-  std::fprintf(stderr, "uet_sim: standard output cannot be written\n");
-  return 2;
+  return uet::tools::ended(app, status);
 }

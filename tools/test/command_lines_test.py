@@ -72,6 +72,15 @@ class CommandLinesTest(unittest.TestCase):
                 self.assertRegex(out.stdout, r"(?is)\bexit\b.*\b2\b", tool)
                 self.assertTrue(all(len(line) <= 100 for line in out.stdout.split("\n")), tool)
 
+    def test_lost_output_is_an_error(self):
+        for program in PROGRAMS:
+            with open("/dev/full", "w") as full:
+                out = subprocess.run([program, "--help"], stdout=full, stderr=subprocess.PIPE,
+                                     text=True, timeout=60, check=False)
+            self.assertEqual(out.returncode, 2, program)
+            self.assertEqual(out.stderr, f"{pathlib.Path(program).name}: standard output cannot be "
+                                         "written\n")
+
     def test_unknown_options(self):
         for tool in tools():
             self.assert_misuse("--nonsense", *tool, "--nonsense")
