@@ -63,6 +63,7 @@ fi_ops* AddressVector::fid_ops() { return &av_fid_ops; }
 
 int AddressVector::open(Domain& domain, fi_av_attr* attr, fid_av** fid, void* context) {
   domain.home().require();
+  if (fid == nullptr) return -FI_EINVAL;
   const fi_av_attr wanted = attr != nullptr ? *attr : fi_av_attr{};
   if (wanted.type > FI_AV_TABLE || wanted.rx_ctx_bits < 0 || wanted.rx_ctx_bits > 16) {
     return -FI_EINVAL;

@@ -47,7 +47,7 @@ int query_atomic(fid_domain*, fi_datatype datatype, fi_op op, fi_atomic_attr* at
 }
 
 int regattr(fid* fid, const fi_mr_attr* attr, uint64_t flags, fid_mr** mr) noexcept {
-  return guard([&] { return MemoryRegion::open(object_of<Domain>(fid), *attr, flags, mr); });
+  return guard([&] { return MemoryRegion::open(object_of<Domain>(fid), attr, flags, mr); });
 }
 
 int regv(fid* fid, const iovec* iov, size_t count, uint64_t access, uint64_t offset,

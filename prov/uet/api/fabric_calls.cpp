@@ -15,7 +15,7 @@ namespace {
 int domain2(fid_fabric* fabric, fi_info* info, fid_domain** domain, uint64_t flags,
             void* context) noexcept {
   return guard(
-      [&] { return Domain::open(object_of<Fabric>(fabric), *info, flags, domain, context); });
+      [&] { return Domain::open(object_of<Fabric>(fabric), info, flags, domain, context); });
 }
 
 int domain(fid_fabric* fabric, fi_info* info, fid_domain** domain, void* context) noexcept {

@@ -22,6 +22,7 @@ Counter::~Counter() { domain_.drop_ref(); }
 
 int Counter::open(Domain& domain, fi_cntr_attr* attr, fid_cntr** fid, void* context) {
   domain.home().require();
+  if (fid == nullptr) return -FI_EINVAL;
   const fi_cntr_attr wanted = attr != nullptr ? *attr : fi_cntr_attr{};
   if (wanted.events != FI_CNTR_EVENTS_COMP) return -FI_EOPNOTSUPP;  // [LF-125]
   const bool is_peer = wanted.flags == FI_PEER;

@@ -15,6 +15,7 @@ namespace uet::prov {
 fi_ops* EventQueue::fid_ops() { return &eq_fid_ops; }
 
 int EventQueue::open(Fabric& fabric, const fi_eq_attr* attr, fid_eq** fid, void* context) {
+  if (fid == nullptr) return -FI_EINVAL;
   const fi_eq_attr wanted = attr != nullptr ? *attr : fi_eq_attr{};
   if ((wanted.flags & ~(FI_WRITE | FI_AFFINITY)) != 0) return -FI_EBADFLAGS;
   if (wanted.wait_obj != FI_WAIT_NONE && wanted.wait_obj != FI_WAIT_UNSPEC &&

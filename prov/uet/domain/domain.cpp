@@ -81,12 +81,12 @@ PidOnFep pid_of(const Settings& settings) {
 
 fi_ops* Domain::fid_ops() { return &domain_fid_ops; }
 
-int Domain::open(Fabric& fabric, const fi_info& info, uint64_t flags, fid_domain** fid,
+int Domain::open(Fabric& fabric, const fi_info* info, uint64_t flags, fid_domain** fid,
                  void* context) {
   if (flags != 0) return -FI_EBADFLAGS;
-  if (info.domain_attr == nullptr) return -FI_EINVAL;
-  std::unique_ptr<Domain> domain(new Domain(fabric, info, context));
-  if (const int error = domain->start(info); error != 0) return error;
+  if (info == nullptr || fid == nullptr || info->domain_attr == nullptr) return -FI_EINVAL;
+  std::unique_ptr<Domain> domain(new Domain(fabric, *info, context));
+  if (const int error = domain->start(*info); error != 0) return error;
   open_domains().add(*domain);
   *fid = &domain.release()->link_.fid;
   return 0;

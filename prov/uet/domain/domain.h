@@ -28,8 +28,8 @@ class Domain {
   static fi_ops* fid_ops();
 
   // The fabric's domain and domain2 operations in one shape: opens the packet backend and the
-  // engine.
-  static int open(Fabric& fabric, const fi_info& info, uint64_t flags, fid_domain** fid,
+  // engine. -FI_EINVAL for an `info` that is null or has no attributes.
+  static int open(Fabric& fabric, const fi_info* info, uint64_t flags, fid_domain** fid,
                   void* context);
   ~Domain();
   // -FI_EBUSY while anything below is open. Waits briefly for PDCs to close in order.

@@ -104,8 +104,10 @@ MemoryRegion::MemoryRegion(Domain& domain, const fi_mr_attr& attr, uint64_t flag
   domain_.add_ref();
 }
 
-int MemoryRegion::open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid) {
+int MemoryRegion::open(Domain& domain, const fi_mr_attr* wanted, uint64_t flags, fid_mr** fid) {
   domain.home().require();
+  if (wanted == nullptr || fid == nullptr) return -FI_EINVAL;
+  const fi_mr_attr& attr = *wanted;
   if (const int error = check(domain, attr, flags); error != 0) return error;
   std::unique_ptr<MemoryRegion> region(new MemoryRegion(domain, attr, flags));
   if (const fid_mr* const base = base_mr_of(attr, domain.api_version())) {

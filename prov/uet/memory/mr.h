@@ -22,8 +22,8 @@ class MemoryRegion {
   static fi_ops* fid_ops();
 
   // The domain's reg, regv and regattr operations in one shape. -FI_ENOKEY: the requested key is
-  // in use.
-  static int open(Domain& domain, const fi_mr_attr& attr, uint64_t flags, fid_mr** fid);
+  // in use. -FI_EINVAL for null pointers.
+  static int open(Domain& domain, const fi_mr_attr* attr, uint64_t flags, fid_mr** fid);
   ~MemoryRegion();
   // No packet touches the memory after this returns. -FI_EBUSY: parts of it are open. [LF-119]
   int close();

@@ -87,6 +87,36 @@ TEST_F(MrTest, ReservedOffsetAndUnknownFlagsAreRefused) {
   EXPECT_EQ(reg(1, mr, kRemote, FI_PEEK), -FI_EBADFLAGS);
 }
 
+// Of a region and of all other objects that calls open.
+TEST_F(MrTest, NullPointersAreRefused) {
+  open_with(0);
+  iovec iov{memory_.data(), memory_.size()};
+  fi_mr_attr attr{};
+  attr.mr_iov = &iov;
+  attr.iov_count = 1;
+  attr.access = kRemote;
+  fid_mr* mr = nullptr;
+  EXPECT_EQ(fi_mr_regattr(domain, nullptr, 0, &mr), -FI_EINVAL);
+  EXPECT_EQ(fi_mr_regattr(domain, &attr, 0, nullptr), -FI_EINVAL);
+  fid_domain* other = nullptr;
+  EXPECT_EQ(fi_domain(fabric, nullptr, &other, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_domain(fabric, info, nullptr, nullptr), -FI_EINVAL);
+  fi_cq_attr cq_attr{};
+  fi_cntr_attr cntr_attr{};
+  fi_av_attr av_attr{};
+  fi_eq_attr eq_attr{};
+  fid_cq* cq = nullptr;
+  EXPECT_EQ(fi_cq_open(domain, nullptr, &cq, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_cq_open(domain, &cq_attr, nullptr, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_cntr_open(domain, &cntr_attr, nullptr, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_av_open(domain, &av_attr, nullptr, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_eq_open(fabric, &eq_attr, nullptr, nullptr), -FI_EINVAL);
+  fid_ep* ep = nullptr;
+  EXPECT_EQ(fi_endpoint(domain, nullptr, &ep, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_endpoint(domain, info, nullptr, nullptr), -FI_EINVAL);
+  EXPECT_EQ(fi_srx_context(domain, nullptr, nullptr, nullptr), -FI_EINVAL);
+}
+
 // [LF-017, LF-037]
 TEST_F(MrTest, AuthorizationKeyMustBeAJobId) {
   open_with(0);
