@@ -34,12 +34,14 @@ import signal
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from concurrent.futures import ThreadPoolExecutor, as_completed
 
 
 SEEDS_MAX = 100_000
 RUNNING = set()  # runs of points in this process
+STOPPED = threading.Event()  # no further run begins
 
 
 def seeds_of(text):
@@ -129,7 +131,7 @@ def run_point(command, path, note, options):
     """Runs one point unless its result is there; the error of a run that gave none. The first
     result claims the folder: `note` says for which options it is."""
     path, note = pathlib.Path(path), pathlib.Path(note)
-    if path.exists():
+    if path.exists() or STOPPED.is_set():
         return ""
     try:
         handle, unfinished = tempfile.mkstemp(dir=path.parent, prefix=".", suffix=".part")
@@ -137,6 +139,8 @@ def run_point(command, path, note, options):
         run = subprocess.Popen([*command, "--quiet", "--json", unfinished], text=True,
                                stdout=subprocess.DEVNULL, stderr=subprocess.PIPE)
         RUNNING.add(run)
+        if STOPPED.is_set():  # after the list of those to end was taken
+            run.terminate()
         errors = run.communicate()[1]
         RUNNING.discard(run)
         if run.returncode in (0, 1) and os.path.getsize(unfinished) > 0:
@@ -317,6 +321,7 @@ def main():
                     print(f"{name_of(points[runs[run]])[:-5]}: {problem}", file=sys.stderr)
                 progress.tell()
         except KeyboardInterrupt:
+            STOPPED.set()
             pool.shutdown(wait=False, cancel_futures=True)
             for run in list(RUNNING):
                 run.terminate()
