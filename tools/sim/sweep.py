@@ -313,8 +313,9 @@ def main():
     print(f"{len(points)} points, {there} of them are there; {what}", file=sys.stderr, flush=True)
     failed, progress = 0, Progress(len(points), there)
     with workers as pool:
-        runs = {pool.submit(run_point, commands[i], paths[i], str(note), text): i for i in to_run}
         try:
+            runs = {pool.submit(run_point, commands[i], paths[i], str(note), text): i
+                    for i in to_run}
             for run in as_completed(runs):
                 if problem := run.result():
                     failed += 1
@@ -325,9 +326,7 @@ def main():
             pool.shutdown(wait=False, cancel_futures=True)
             for run in list(RUNNING):
                 run.terminate()
-            print("interrupted; the same command goes on with the points that are left",
-                  file=sys.stderr)
-            return 130
+            raise
     is_well = write_table(options.folder, [name for name, _ in axes], points)
     return 1 if failed or not is_well else 0
 
@@ -341,6 +340,8 @@ if __name__ == "__main__":
     try:
         sys.exit(main())
     except KeyboardInterrupt:
+        print("interrupted; the same command goes on with the points that are left",
+              file=sys.stderr)
         sys.exit(130)
     except OSError as wrong:
         fail(wrong)
