@@ -16,8 +16,9 @@ Installs Debian packages when root, then builds and tests four presets:
          style and citations
 Then scripts/mutants.sh plants faults in a layer or two and tries sixteen, other ones after each
 commit, scripts/newest_libfabric.sh builds and tries the provider with the libfabric of Debian 13,
-and clang-tidy looks at what the last ten commits changed. Where CI=true, these three begin only in
-the first 20 minutes, so that a slow machine ends within 25.
+scripts/release_tests.sh runs the tests of a layer or more as a release is compiled, others after
+each commit, and clang-tidy looks at what the last ten commits changed. Where CI=true, these four
+begin only in the first 20 minutes, so that a slow machine ends within 25.
 Test hosts are network namespaces that the tests make and remove. A test that needs something that
 this machine lacks is skipped, for example the test of the ladder page without Chromium. Chromium
 and clang-tidy are installed where CI=true.
@@ -142,12 +143,12 @@ else
   build dev tests_rest
   await_extras
   run_tests dev -LE "^($core)\$"
+  commits=$(git rev-list --count HEAD 2>/dev/null || echo 1)
   if is_late; then
     say "planted faults: SKIPPED: 20 minutes are over"
   else
     say "[$((SECONDS - started)) s] planted faults: a sample"
     # The layers in turn: to build their tests with the faults takes longer than to try a few.
-    commits=$(git rev-list --count HEAD 2>/dev/null || echo 1)
     layers=(base,wire tss,cms pds)
     scripts/mutants.sh --only "${layers[commits % 3]}" --own --sample 16 --keep build/mutants \
       -j "$jobs" --seed "$commits"
@@ -157,6 +158,14 @@ else
   else
     say "[$((SECONDS - started)) s] newest libfabric: build and test"
     scripts/newest_libfabric.sh -j "$jobs" || { result=$? && [ $result -eq 77 ]; } || exit "$result"
+  fi
+  if is_late; then
+    say "tests as a release is compiled: SKIPPED: 20 minutes are over"
+  else
+    folders=("base wire cms tss keys" pds ses fep)  # in turn, by commits
+    read -ra folders <<<"${folders[commits % 4]}"
+    say "[$((SECONDS - started)) s] tests as a release is compiled: ${folders[*]}"
+    scripts/release_tests.sh -j "$jobs" "${folders[@]}"
   fi
   if is_late; then
     say "clang-tidy: SKIPPED: 20 minutes are over"
