@@ -120,12 +120,7 @@ class IntrusiveList {
 
   // Unlinks every element. O(size).
   void clear() {
-    Node* at = head_.next_;
-    head_.prev_ = head_.next_ = &head_;
-    while (at != &head_) {
-      Node* const next = at->next_;
-      at->prev_ = at->next_ = nullptr;
-      at = next;
+    while (pop_front() != nullptr) {
     }
   }
 

@@ -1,5 +1,5 @@
 // Lists that end while elements are in them, compiled with -O3, as a release is. Without may_alias
-// and with a clear() that read the head again for each element, g++ 12 made an endless loop of it.
+// g++ 12 makes an endless loop of their end.
 #include "base/intrusive_list.h"
 
 #include <gtest/gtest.h>
